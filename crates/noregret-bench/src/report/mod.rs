@@ -1,0 +1,15 @@
+//! What an experiment leaves behind: records of single runs, and the tables and figures made of them.
+//!
+//! `record` is the only thing kept on disk; everything else is computed from records and can be made again.
+
+pub mod plot;
+pub mod progress;
+pub mod record;
+pub mod summary;
+pub mod table;
+
+pub use plot::{Bar, BarPanel, BarPlot, LinePanel, LinePlot, PlotError, Point, Series};
+pub use progress::Progress;
+pub use record::{ReadError, Record};
+pub use summary::{Cell, Curve, Summary, mean_curves};
+pub use table::Table;

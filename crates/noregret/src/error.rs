@@ -1,0 +1,47 @@
+//! Everything that can go wrong, under one roof.
+
+use crate::acquisition::beta::BetaError;
+use crate::math::cholesky::NotPositiveDefinite;
+use crate::maximize::MaximizeError;
+use crate::maximize::solver::SolverError;
+use crate::space::SpaceError;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::study::StudyError;
+use crate::surrogate::gp::GpConfigError;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// In the search space, or in a point of it.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// In the choice of an algorithm.
+    #[error(transparent)]
+    Algorithm(#[from] AlgorithmError),
+    /// In the settings of a Gaussian process.
+    #[error("model: {0}")]
+    GpConfig(#[from] GpConfigError),
+    /// In a beta schedule.
+    #[error("beta: {0}")]
+    Beta(#[from] BetaError),
+    /// In the settings of a solver.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+    /// In fitting a model.
+    #[error("the model could not be fitted")]
+    Fit(#[from] NotPositiveDefinite),
+    /// In maximizing an acquisition function.
+    #[error(transparent)]
+    Maximize(#[from] MaximizeError),
+    /// In the use of a study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+}
+
+impl Error {
+    /// Whether there is simply nothing left to suggest.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Error::Maximize(MaximizeError::NothingLeft { .. }))
+    }
+}

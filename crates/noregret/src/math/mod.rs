@@ -1,0 +1,11 @@
+//! Numerics that know nothing of optimisation: factorisations, special functions, points, streams, minimizers.
+
+pub mod cholesky;
+pub mod conjugate_gradient;
+pub mod lbfgsb;
+pub mod minimum;
+pub mod nelder_mead;
+pub mod normal;
+pub mod rng;
+pub mod sobol;
+pub mod vector;

@@ -1,0 +1,159 @@
+//! Where a maximizer may look: the space, less the points that are not to be suggested again.
+
+use std::collections::HashSet;
+
+use rand::RngExt;
+
+use crate::math::rng::Stream;
+use crate::math::sobol;
+use crate::space::{Space, SpaceError};
+use crate::surrogate::points::Points;
+
+/// Points that are not to be suggested again.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    points: HashSet<Vec<u64>>,
+    rows: HashSet<usize>,
+}
+
+impl Taken {
+    /// Adds a point, or the row of a pool.
+    pub fn insert(&mut self, x: &[f64], row: Option<usize>) {
+        match row {
+            Some(row) => self.rows.insert(row),
+            None => self.points.insert(key(x)),
+        };
+    }
+
+    /// Removes a point, or the row of a pool.
+    pub fn remove(&mut self, x: &[f64], row: Option<usize>) {
+        match row {
+            Some(row) => self.rows.remove(&row),
+            None => self.points.remove(&key(x)),
+        };
+    }
+
+    /// Whether the point, or the row, was added.
+    pub fn contains(&self, x: &[f64], row: Option<usize>) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        match row {
+            Some(row) => self.rows.contains(&row),
+            None => self.points.contains(&key(x)),
+        }
+    }
+
+    /// How many points and rows there are.
+    pub fn len(&self) -> usize {
+        self.points.len() + self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Encoded points are canonical, so equal points have equal bits (`+ 0.0` turns the negative zero into the other).
+fn key(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|u| (u + 0.0).to_bits()).collect()
+}
+
+/// The space and what is taken of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'a> {
+    /// The space.
+    pub space: &'a Space,
+    /// What is not to be suggested.
+    pub taken: &'a Taken,
+    /// What the batch at hand has taken already.
+    pub batch: &'a Taken,
+}
+
+impl Region<'_> {
+    /// Whether the point, or the row, is not to be suggested.
+    pub fn is_taken(&self, x: &[f64], row: Option<usize>) -> bool {
+        self.taken.contains(x, row) || self.batch.contains(x, row)
+    }
+
+    /// `count` uniform feasible points.
+    pub fn uniform(&self, count: usize, rng: &mut Stream) -> Result<Points, SpaceError> {
+        let mut points = Points::new(self.space.dims());
+        for _ in 0..count {
+            points.push(&self.space.sample(rng)?);
+        }
+        Ok(points)
+    }
+
+    /// `count` feasible points of a scrambled Sobol sequence; where constraints reject too many of them, uniform ones
+    /// fill up.
+    pub fn sobol(&self, count: usize, rng: &mut Stream) -> Result<Points, SpaceError> {
+        if self.space.as_pool().is_some() {
+            return self.uniform(count, rng);
+        }
+        let dims = self.space.dims();
+        let mut points = Points::new(dims);
+        let drawn = if self.space.is_constrained() { 2 * count } else { count };
+        for x in sobol::points(dims, drawn, rng).chunks_mut(dims) {
+            self.space.snap(x);
+            if points.len() < count && self.space.is_feasible(x) {
+                points.push(x);
+            }
+        }
+        while points.len() < count {
+            points.push(&self.space.sample(rng)?);
+        }
+        Ok(points)
+    }
+
+    /// `count` feasible points around `center`: each coordinate moves with probability `min(1, 20 / d)`, numbers by a
+    /// normal step whose size is drawn from a geometric range of radii, categories to any other.
+    pub fn around(&self, center: &[f64], count: usize, rng: &mut Stream) -> Points {
+        let dims = self.space.dims();
+        let mut points = Points::new(dims);
+        if self.space.as_pool().is_some() {
+            return points;
+        }
+        let probability = (20.0 / dims as f64).min(1.0);
+        let mut x = vec![0.0; dims];
+        // Two draws for each point wanted: constraints and unmoved points reject some.
+        for _ in 0..2 * count {
+            if points.len() == count {
+                break;
+            }
+            x.copy_from_slice(center);
+            // Radii from 0.3 down to 3e-4 of the cube's side.
+            let radius = 0.3 * 10.0_f64.powf(-3.0 * rng.random::<f64>());
+            for (k, x) in x.iter_mut().enumerate() {
+                if rng.random::<f64>() < probability {
+                    *x = self.moved(k, *x, radius, rng);
+                }
+            }
+            self.space.snap(&mut x);
+            if x != center && self.space.is_feasible(&x) {
+                points.push(&x);
+            }
+        }
+        points
+    }
+
+    fn moved(&self, k: usize, u: f64, radius: f64, rng: &mut Stream) -> f64 {
+        use crate::space::Kind;
+        use rand_distr::{Distribution, StandardNormal};
+        match self.space.kinds()[k] {
+            Kind::Category(levels) => self.space.coordinate_of_level(k, rng.random_range(0..levels)),
+            Kind::Levels(levels) => {
+                // At least one step either way, so that small radii still move coarse parameters.
+                let z: f64 = StandardNormal.sample(rng);
+                let step = (z * radius * levels as f64).abs().round().max(1.0) as i64 * if z < 0.0 { -1 } else { 1 };
+                let level = self.space.level_of(k, u).saturating_add_signed(step).min(levels - 1);
+                self.space.coordinate_of_level(k, level)
+            }
+            Kind::Continuous => {
+                let z: f64 = StandardNormal.sample(rng);
+                (u + radius * z).clamp(0.0, 1.0)
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The maximizers by name, as a user chooses them.
+
+use serde::{Deserialize, Serialize};
+
+use super::Maximize;
+use super::climb::{Climber, Discrete, Method};
+use super::grid::{Exhaustive, RandomGrid, SobolGrid};
+use super::multi_start::MultiStart;
+use crate::math::conjugate_gradient::ConjugateGradient;
+use crate::math::lbfgsb::Lbfgsb;
+use crate::math::nelder_mead::NelderMead;
+
+/// How the acquisition function is maximized.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Solver {
+    /// Candidates kept from round to round, fresh ones around the best points, and the most promising polished: the
+    /// fastest way to a good point. On a pool, every row.
+    Auto {
+        /// Candidates kept; they grow with nothing but the number of refits.
+        #[serde(default = "defaults::candidates")]
+        candidates: usize,
+        /// Candidates polished.
+        #[serde(default = "defaults::polished")]
+        polished: usize,
+    },
+    /// `per_round * t` fresh uniform points in round `t`, or `size` if given.
+    RandomGrid {
+        /// The constant `c` of `|X_t| = c t`.
+        #[serde(default = "defaults::per_round")]
+        per_round: usize,
+        /// A fixed size in place of a growing one.
+        #[serde(default)]
+        size: Option<usize>,
+    },
+    /// Scrambled Sobol points.
+    SobolGrid {
+        /// How many.
+        #[serde(default = "defaults::sobol")]
+        size: usize,
+    },
+    /// A random grid that is just large enough to keep the accumulated inexactness below `budget * sqrt(t)`.
+    AdaptiveGrid {
+        /// The constant of the budget.
+        #[serde(default = "defaults::budget")]
+        budget: f64,
+        /// Size of the first grid.
+        #[serde(default = "defaults::per_round")]
+        first: usize,
+    },
+    /// Multi-start L-BFGS-B.
+    Lbfgsb(LocalConfig),
+    /// Multi-start Nelder-Mead.
+    NelderMead(LocalConfig),
+    /// Multi-start conjugate gradients.
+    Cg(LocalConfig),
+}
+
+/// A multi-start of a local method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalConfig {
+    /// Climbs.
+    pub starts: usize,
+    /// Sobol points from which the best are the starts; 0 starts from uniform points.
+    pub grid: usize,
+    /// Gradient, or size of the simplex, that counts as converged.
+    pub tolerance: f64,
+    /// Iterations allowed a dimension.
+    pub iterations: usize,
+    /// Step of finite differences in place of analytic gradients.
+    pub finite_difference: Option<f64>,
+    /// What is done with integers and categories.
+    pub discrete: Discrete,
+    /// Count only climbs that converged.
+    pub only_converged: bool,
+}
+
+impl Default for LocalConfig {
+    fn default() -> Self {
+        Self {
+            starts: 10,
+            grid: 1_000,
+            tolerance: 1e-5,
+            iterations: 200,
+            finite_difference: None,
+            discrete: Discrete::Search,
+            only_converged: false,
+        }
+    }
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self::Auto { candidates: defaults::candidates(), polished: defaults::polished() }
+    }
+}
+
+mod defaults {
+    pub(super) fn candidates() -> usize {
+        1_000
+    }
+    pub(super) fn polished() -> usize {
+        4
+    }
+    pub(super) fn per_round() -> usize {
+        100
+    }
+    pub(super) fn sobol() -> usize {
+        1_024
+    }
+    pub(super) fn budget() -> f64 {
+        0.1
+    }
+}
+
+/// A setting of a solver that cannot be meant.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("solver `{solver}` needs a positive {field}, not {value}")]
+pub struct SolverError {
+    /// Its name.
+    pub solver: &'static str,
+    /// Which setting.
+    pub field: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Solver {
+    /// Its name in study files and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Solver::Auto { .. } => "auto",
+            Solver::RandomGrid { .. } => "random-grid",
+            Solver::SobolGrid { .. } => "sobol-grid",
+            Solver::AdaptiveGrid { .. } => "adaptive-grid",
+            Solver::Lbfgsb(_) => "lbfgsb",
+            Solver::NelderMead(_) => "nelder-mead",
+            Solver::Cg(_) => "cg",
+        }
+    }
+
+    /// Checks what serde cannot.
+    pub fn validate(&self) -> Result<(), SolverError> {
+        let positive = |field, value: f64| {
+            if value > 0.0 && value.is_finite() { Ok(()) } else { Err(SolverError { solver: self.name(), field, value }) }
+        };
+        match self {
+            Solver::Auto { candidates, .. } => positive("candidates", *candidates as f64),
+            Solver::RandomGrid { per_round, size } => positive("per_round", *per_round as f64)
+                .and_then(|()| positive("size", size.unwrap_or(1) as f64)),
+            Solver::SobolGrid { size } => positive("size", *size as f64),
+            Solver::AdaptiveGrid { budget, first } => {
+                positive("budget", *budget).and_then(|()| positive("first", *first as f64))
+            }
+            Solver::Lbfgsb(local) | Solver::NelderMead(local) | Solver::Cg(local) => {
+                positive("starts", local.starts as f64)
+                    .and_then(|()| positive("tolerance", local.tolerance))
+                    .and_then(|()| positive("iterations", local.iterations as f64))
+                    .and_then(|()| positive("finite_difference", local.finite_difference.unwrap_or(1.0)))
+            }
+        }
+    }
+
+    /// The maximizer for round `t` (counted from 0) in `dims` dimensions. `grid` is the adaptive grid's present size.
+    /// `Auto` is made of parts that belong to a model; without one it is a multi-start.
+    pub fn build(&self, t: usize, dims: usize, grid: Option<usize>, pool: bool) -> Box<dyn Maximize> {
+        if pool {
+            return Box::new(Exhaustive);
+        }
+        match self {
+            Solver::RandomGrid { per_round, size } => {
+                Box::new(RandomGrid { size: size.unwrap_or(per_round * (t + 1)) })
+            }
+            Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
+            Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
+            Solver::Auto { candidates, polished } => Box::new(MultiStart {
+                starts: *polished,
+                grid: *candidates,
+                climber: Climber::default(),
+                only_converged: false,
+            }),
+            Solver::Lbfgsb(local) => local.build(Method::Lbfgsb(Lbfgsb {
+                gradient_tolerance: local.tolerance,
+                max_iterations: local.iterations * dims,
+                ..Lbfgsb::default()
+            })),
+            Solver::NelderMead(local) => local.build(Method::NelderMead(NelderMead {
+                x_tolerance: local.tolerance,
+                value_tolerance: local.tolerance,
+                max_iterations: Some(local.iterations * dims),
+                ..NelderMead::default()
+            })),
+            Solver::Cg(local) => local.build(Method::ConjugateGradient(ConjugateGradient {
+                gradient_tolerance: local.tolerance,
+                max_iterations: Some(local.iterations * dims),
+                ..ConjugateGradient::default()
+            })),
+        }
+    }
+}
+
+impl LocalConfig {
+    fn build(&self, method: Method) -> Box<dyn Maximize> {
+        Box::new(MultiStart {
+            starts: self.starts,
+            grid: self.grid,
+            climber: Climber { method, discrete: self.discrete, finite_difference: self.finite_difference },
+            only_converged: self.only_converged,
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! The algorithms by name, with their settings: the same words in study files, on the command line and in Python.
+
+use serde::{Deserialize, Serialize};
+
+use super::Strategy;
+use super::auto::{Auto, AutoConfig};
+use super::gp_ei::{GpEi, GpEiConfig};
+use super::gp_ts::{GpTs, GpTsConfig};
+use super::gp_ucb::{GpUcb, GpUcbConfig};
+use super::initial::Sobol;
+use super::random::Random;
+use super::rff_ts::{RffTs, RffTsConfig};
+use crate::error::Error;
+use crate::space::nearest;
+
+/// An algorithm and its settings. In files either a name, `"gp-ucb"`, or a table, `{ name = "gp-ucb", ... }`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// The best default we know.
+    Auto(AutoConfig),
+    /// Uniform points.
+    Random {},
+    /// Scrambled Sobol points.
+    Sobol {},
+    /// Upper confidence bound.
+    GpUcb(GpUcbConfig),
+    /// Thompson sampling.
+    GpTs(GpTsConfig),
+    /// Expected improvement.
+    GpEi(GpEiConfig),
+    /// Thompson sampling on random Fourier features.
+    RffTs(RffTsConfig),
+}
+
+/// What is said of an algorithm to someone who chooses one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it was published.
+    pub paper: &'static str,
+    /// What it is for.
+    pub purpose: &'static str,
+    /// Its options with their defaults.
+    pub options: serde_json::Value,
+}
+
+/// Name, paper and purpose of every algorithm.
+const DESCRIPTIONS: [(&str, &str, &str); 7] = [
+    ("auto", "", "the default: chooses for you, and says what it chose and why"),
+    ("random", "", "uniform random points: the baseline"),
+    ("sobol", "Sobol 1967; Owen 1995 (scrambling)", "points spread evenly: for looking around, without a model"),
+    (
+        "gp-ucb",
+        "Srinivas et al. 2010; Kim et al. 2025, Alg. 1 (random grid: Thm. 7)",
+        "optimism by a confidence bound: up to a few thousand evaluations, one at a time or in batches",
+    ),
+    (
+        "gp-ts",
+        "Chowdhury & Gopalan 2017; Kim et al. 2025, Alg. 2 and Thm. 4",
+        "Thompson sampling: batches of independent draws, many workers",
+    ),
+    (
+        "gp-ei",
+        "Jones et al. 1998; Ament et al. 2023 (log EI)",
+        "expected improvement: the usual choice for one evaluation at a time",
+    ),
+    (
+        "rff-ts",
+        "Dai et al. 2022, App. F.3",
+        "Thompson sampling on random Fourier features: cost linear in the number of evaluations",
+    ),
+];
+
+/// A choice of algorithm that cannot be meant.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AlgorithmError {
+    /// No algorithm has this name.
+    #[error("unknown algorithm `{name}` (did you mean `{nearest}`?); `noregret algorithms` lists them all")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The most similar name.
+        nearest: String,
+    },
+    /// An option does not fit.
+    #[error("algorithm `{name}`: {problem}")]
+    Options {
+        /// The algorithm.
+        name: String,
+        /// What is wrong, in words.
+        problem: String,
+    },
+    /// An option is out of its range.
+    #[error("{option} must be {range}, not {value}")]
+    OutOfRange {
+        /// Which option.
+        option: &'static str,
+        /// What would be right.
+        range: &'static str,
+        /// What was given.
+        value: f64,
+    },
+}
+
+impl Default for Algorithm {
+    fn default() -> Self {
+        Algorithm::Auto(AutoConfig::default())
+    }
+}
+
+impl Algorithm {
+    /// All algorithms.
+    pub fn all() -> Vec<Description> {
+        let describe = |&(name, paper, purpose)| {
+            let algorithm = Algorithm::by_name(name).expect("invariant: every described algorithm exists");
+            let mut options = serde_json::to_value(&algorithm).unwrap_or_default();
+            if let Some(table) = options.as_object_mut() {
+                table.remove("name");
+            }
+            Description { name, paper, purpose, options }
+        };
+        DESCRIPTIONS.iter().map(describe).collect()
+    }
+
+    /// The algorithm of this name with its default settings.
+    pub fn by_name(name: &str) -> Result<Self, AlgorithmError> {
+        Self::with_options(name, serde_json::Map::new())
+    }
+
+    /// The algorithm of this name with some settings given.
+    pub fn with_options(
+        name: &str,
+        mut options: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Self, AlgorithmError> {
+        let names = DESCRIPTIONS.iter().map(|(name, ..)| *name);
+        if !names.clone().any(|known| known == name) {
+            return Err(AlgorithmError::Unknown { name: name.into(), nearest: nearest(name, names) });
+        }
+        options.insert("name".into(), name.into());
+        serde_json::from_value(options.into())
+            .map_err(|e| AlgorithmError::Options { name: name.into(), problem: e.to_string() })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Algorithm::Auto(_) => "auto",
+            Algorithm::Random {} => "random",
+            Algorithm::Sobol {} => "sobol",
+            Algorithm::GpUcb(_) => "gp-ucb",
+            Algorithm::GpTs(_) => "gp-ts",
+            Algorithm::GpEi(_) => "gp-ei",
+            Algorithm::RffTs(_) => "rff-ts",
+        }
+    }
+
+    /// The strategy itself, its settings checked.
+    pub fn build(&self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(match self.clone() {
+            Algorithm::Auto(config) => Box::new(Auto::try_from(config)?),
+            Algorithm::Random {} => Box::new(Random),
+            Algorithm::Sobol {} => Box::new(Sobol),
+            Algorithm::GpUcb(config) => Box::new(GpUcb::try_from(config)?),
+            Algorithm::GpTs(config) => Box::new(GpTs::try_from(config)?),
+            Algorithm::GpEi(config) => Box::new(GpEi::try_from(config)?),
+            Algorithm::RffTs(config) => Box::new(RffTs::try_from(config)?),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! GP-EI: the point with the highest expected improvement, by its logarithm.
+//! Jones, Schonlau & Welch 1998; Ament et al. 2023 for the logarithm, which has a gradient where the improvement itself
+//! has vanished to rounding.
+//!
+//! # Departures
+//! The incumbent is the best posterior mean at an evaluated point, so that noise does not raise the bar (for exact values
+//! it is the best value). Points of a batch lower the variance for those after them and leave the mean alone.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use super::history::History;
+use super::model::GpModel;
+use super::suggest::{self, Course};
+use super::{Proposal, Strategy};
+use crate::acquisition::utility::Utility;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::inexact::Measure;
+use crate::maximize::solver::Solver;
+use crate::surrogate::gp::GpConfig;
+
+/// Which improvement is expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// The logarithm of the expected improvement.
+    #[default]
+    LogExpected,
+    /// The expected improvement itself.
+    Expected,
+    /// The probability of any improvement.
+    Probability,
+}
+
+/// Settings of GP-EI.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GpEiConfig {
+    /// Which improvement.
+    pub improvement: Improvement,
+    /// The Gaussian process.
+    pub model: GpConfig,
+    /// How it is maximized.
+    pub solver: Solver,
+    /// When the maximization is compared with a stronger one.
+    pub measure: Measure,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+/// GP-EI.
+#[derive(Debug)]
+pub struct GpEi {
+    config: GpEiConfig,
+    model: GpModel,
+}
+
+impl TryFrom<GpEiConfig> for GpEi {
+    type Error = Error;
+
+    fn try_from(config: GpEiConfig) -> Result<Self, Error> {
+        config.model.validate()?;
+        config.solver.validate()?;
+        Ok(Self { model: GpModel::new(config.model.clone()), config })
+    }
+}
+
+impl Strategy for GpEi {
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error> {
+        let GpEiConfig { improvement, solver, measure, initial_points, .. } = &self.config;
+        let course = Course { name: "gp-ei", solver, measure: *measure, initial_points: *initial_points };
+        suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
+            let best = now.state.incumbent();
+            let utility = match improvement {
+                Improvement::LogExpected => Utility::LogExpectedImprovement { best },
+                Improvement::Expected => Utility::ExpectedImprovement { best },
+                Improvement::Probability => Utility::ProbabilityOfImprovement { best },
+            };
+            solve(&now.state.scored(utility), rng)
+        })
+    }
+}

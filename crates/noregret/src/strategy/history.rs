@@ -1,0 +1,180 @@
+//! What a strategy sees of a study: evaluated points, points still running, and what earlier proposals left behind.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::memo::Memo;
+use crate::maximize::{Region, Taken};
+use crate::space::Space;
+use crate::surrogate::points::Points;
+
+/// A point to evaluate, with its row if the space is a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Coordinates in the unit cube.
+    pub x: Vec<f64>,
+    /// The pool's row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<usize>,
+}
+
+/// How an evaluation ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    /// With a value; larger is better (the study flips the sign of what is minimized).
+    Value {
+        /// The value.
+        y: f64,
+        /// Variance of its noise, if it came with one.
+        noise_variance: Option<f64>,
+    },
+    /// Without one.
+    Failed,
+}
+
+/// Whether a point may be suggested again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// Never: no point that was told, failed or is running.
+    #[default]
+    Avoid,
+    /// A told point may come again, a running or failed one not.
+    Allow,
+    /// Repeats are welcome, even in one batch, as with noisy objectives; only failed points do not come again.
+    Replicate,
+}
+
+/// The history, in the order in which results were told.
+#[derive(Clone, Debug)]
+pub struct History {
+    space: Space,
+    duplicates: Duplicates,
+    points: Points,
+    outcomes: Vec<Outcome>,
+    pending: BTreeMap<u64, Choice>,
+    taken: Taken,
+    memo: Memo,
+    revision: u64,
+}
+
+impl History {
+    /// Nothing happened yet.
+    pub fn new(space: Space, duplicates: Duplicates) -> Self {
+        let points = Points::new(space.dims());
+        Self {
+            space,
+            duplicates,
+            points,
+            outcomes: Vec::new(),
+            pending: BTreeMap::new(),
+            taken: Taken::default(),
+            memo: Memo::default(),
+            revision: 0,
+        }
+    }
+
+    /// The search space.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// The duplicates policy.
+    pub fn duplicates(&self) -> Duplicates {
+        self.duplicates
+    }
+
+    /// Evaluated points, failed ones included.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// How each evaluation ended.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Number of evaluations told.
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Whether nothing was told.
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Values told, without failures.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
+        self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Value { y, .. } => Some(*y),
+            Outcome::Failed => None,
+        })
+    }
+
+    /// Points handed out and not told yet, in the order of their numbers.
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = &Choice> {
+        self.pending.values()
+    }
+
+    /// What earlier proposals left behind.
+    pub fn memo(&self) -> &Memo {
+        &self.memo
+    }
+
+    /// Where a strategy may look, less the points of `batch` chosen so far.
+    pub fn region<'a>(&'a self, batch: &'a Taken) -> Region<'a> {
+        Region { space: &self.space, taken: &self.taken, batch }
+    }
+
+    /// Notes a proposal: its points are running now.
+    pub fn proposed(&mut self, numbered: impl IntoIterator<Item = (u64, Choice)>, memo: Memo) {
+        for (number, choice) in numbered {
+            if self.duplicates != Duplicates::Replicate {
+                self.taken.insert(&choice.x, choice.row);
+            }
+            self.pending.insert(number, choice);
+        }
+        self.memo = memo;
+    }
+
+    /// Notes how the evaluation of trial `number` ended; `None` if no such trial is running.
+    pub fn told(&mut self, number: u64, outcome: Outcome) -> Option<Choice> {
+        let choice = self.pending.remove(&number)?;
+        self.add(&choice, outcome);
+        Some(choice)
+    }
+
+    /// Corrects how the `index`-th evaluation ended: a result that came after its trial had been given up.
+    pub fn correct(&mut self, index: usize, choice: &Choice, outcome: Outcome) {
+        self.outcomes[index] = outcome;
+        self.set_taken(choice, outcome);
+        self.revision += 1;
+    }
+
+    /// Counts corrections of what was told before; models that were built on less must be built anew.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Adds an evaluation that was never proposed.
+    pub fn add(&mut self, choice: &Choice, outcome: Outcome) {
+        self.set_taken(choice, outcome);
+        self.points.push(&choice.x);
+        self.outcomes.push(outcome);
+    }
+
+    fn set_taken(&mut self, choice: &Choice, outcome: Outcome) {
+        let keep = match (self.duplicates, outcome) {
+            (Duplicates::Avoid, _) | (_, Outcome::Failed) => true,
+            (Duplicates::Allow | Duplicates::Replicate, Outcome::Value { .. }) => false,
+        };
+        if keep {
+            self.taken.insert(&choice.x, choice.row);
+        } else {
+            self.taken.remove(&choice.x, choice.row);
+        }
+    }
+}

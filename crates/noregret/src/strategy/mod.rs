@@ -1,0 +1,49 @@
+//! From history to the next points: one file per published algorithm.
+
+pub mod algorithm;
+pub mod auto;
+pub mod choose;
+pub mod diagnostics;
+pub mod gp_ei;
+pub mod gp_ts;
+pub mod gp_ucb;
+pub mod history;
+pub mod initial;
+pub mod memo;
+pub mod model;
+pub mod random;
+pub mod rff_ts;
+mod suggest;
+
+use std::num::NonZeroUsize;
+
+use crate::error::Error;
+use crate::math::rng::Stream;
+use diagnostics::Diagnostics;
+use history::{Choice, History};
+use memo::Memo;
+
+/// All a study knows of an algorithm: a pure function of configuration, history and stream.
+///
+/// What `self` remembers is a cache; dropping it must change nothing but the time taken. What history alone does not
+/// determine is returned in the proposal's [`Memo`] and logged.
+pub trait Strategy: Send {
+    /// The next points; `None` asks for as many as the algorithm allows to run at once.
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error>;
+}
+
+/// The next points and what was learnt on the way.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The points.
+    pub choices: Vec<Choice>,
+    /// To be kept for the next proposal.
+    pub memo: Memo,
+    /// To be shown to whoever wonders.
+    pub diagnostics: Diagnostics,
+}

@@ -1,0 +1,408 @@
+//! The Gaussian process of a running study: fitted on a schedule, grown point by point in between.
+//!
+//! The model is a cache. Everything it was made from is in the history and in the memo's [`Fit`], and it is always made in
+//! the same order (the evaluations of the fit in one factorisation, later ones one by one), so that a model built anew has
+//! the same bits as one that grew with the study.
+
+use rand::{Rng, RngExt, SeedableRng};
+
+use super::diagnostics::ModelDiagnostics;
+use super::history::{Choice, History, Outcome};
+use super::memo::{Fit, Memo};
+use crate::acquisition::thompson::EnlargedPath;
+use crate::acquisition::utility::Utility;
+use crate::acquisition::{Acquisition, Scored};
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::multi_start::top;
+use crate::maximize::{MaximizeError, Region, Taken};
+use crate::surrogate::gp::GpConfig;
+use crate::surrogate::gp::candidates::Candidates;
+use crate::surrogate::gp::fit::{Effort, Problem};
+use crate::surrogate::gp::hyperparameters::Hyperparameters;
+use crate::surrogate::gp::kernel::Kernel;
+use crate::surrogate::gp::path::Path;
+use crate::surrogate::gp::posterior::Gp;
+use crate::surrogate::points::Points;
+
+/// Pools up to this size keep their whole posterior from round to round; larger ones are scored in panels.
+const KEPT_POOL: usize = 20_000;
+/// Fresh candidates around the best points in every round.
+const FRESH: usize = 48;
+/// How many of the best points they surround.
+const CENTERS: usize = 3;
+/// Likelihoods of a fit from nothing on few points, from each of its starts ...
+const COARSE: Effort = Effort { evaluations: 30, tolerance: 1e-2 };
+/// ... that many points ...
+const COARSE_POINTS: usize = 100;
+/// ... and of the fit that follows, or of a warm start.
+const FINE: Effort = Effort { evaluations: 20, tolerance: 1e-3 };
+
+/// A utility of a model, at the candidates that the model keeps.
+pub trait OnModel: Acquisition {
+    /// The utility at candidates whose posterior is known.
+    fn values_at(&self, candidates: &Candidates) -> Vec<f64>;
+}
+
+impl OnModel for Scored<'_, Gp> {
+    fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
+        let mut values = vec![0.0; candidates.len()];
+        self.utility.values(candidates.mean(), candidates.variance(), &mut values);
+        values
+    }
+}
+
+impl OnModel for Path<'_> {
+    fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
+        Path::values_at(self, candidates)
+    }
+}
+
+impl OnModel for EnlargedPath<'_> {
+    fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
+        EnlargedPath::values_at(self, candidates)
+    }
+}
+
+/// The model and its cache.
+#[derive(Debug)]
+pub struct GpModel {
+    config: GpConfig,
+    state: Option<State>,
+}
+
+/// The model for one history.
+#[derive(Debug)]
+pub struct State {
+    fit: Fit,
+    gp: Gp,
+    /// Standardised values of the model's points.
+    y: Vec<f64>,
+    /// Candidates that belong to the fit; for a pool its rows.
+    kept: Candidates,
+    /// Candidates of this round.
+    fresh: Candidates,
+    /// Evaluations of the history that are in the model.
+    told: usize,
+    /// The worst value so far, in the user's units: it stands in for failures.
+    worst: f64,
+    failures: usize,
+    subset_of: Option<usize>,
+    revision: u64,
+}
+
+/// A piece of history as a model takes it.
+struct Dataset {
+    points: Points,
+    values: Vec<f64>,
+    known_noise: Vec<Option<f64>>,
+    worst: f64,
+    failures: usize,
+    subset_of: Option<usize>,
+}
+
+impl GpModel {
+    /// A model of this configuration, which must be valid.
+    pub fn new(config: GpConfig) -> Self {
+        Self { config, state: None }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &GpConfig {
+        &self.config
+    }
+
+    /// Brings the model up to date with `history`, refitting it if that is due (then `memo` has the new fit), and
+    /// conditions it on what is running. `candidates` are kept with a new fit. There must be a value in the history.
+    pub fn prepare(
+        &mut self,
+        history: &History,
+        memo: &mut Memo,
+        candidates: usize,
+        rng: &mut Stream,
+    ) -> Result<(&mut State, ModelDiagnostics), Error> {
+        let refitted = self.is_due(history, memo);
+        if refitted {
+            let seed = rng.next_u64();
+            memo.fit = Some(self.fit(history, memo.fit.as_ref(), seed));
+        }
+        let fit = memo.fit.clone().expect("invariant: a fit is due when there is none");
+        let usable = self.state.take().filter(|s| {
+            s.fit == fit && s.revision == history.revision() && s.told <= history.len() && (s.kept.len() == candidates || history.space().as_pool().is_some())
+        });
+        let mut state = match usable {
+            Some(state) => state,
+            None => State::new(&self.config, history, fit.clone(), candidates)?,
+        };
+        state.catch_up(&self.config, history);
+        for choice in history.pending() {
+            state.gp.condition(&choice.x, fit.hyperparameters.noise_variance);
+        }
+        state.kept.follow(&state.gp);
+        state.refresh(history, rng);
+        let mut diagnostics = ModelDiagnostics {
+            points: state.gp.observed(),
+            subset_of: state.subset_of.map(|_| history.len()),
+            pending: history.pending().len(),
+            failures: state.failures,
+            refitted,
+            fit,
+            jitter: 0.0,
+            factor_retries: 0,
+            lifted_pivots: 0,
+        };
+        diagnostics.set_repairs(state.gp.repairs());
+        Ok((self.state.insert(state), diagnostics))
+    }
+
+    /// A fit is due when the evaluations have grown by the share `refit_growth` since the last one: the fits' costs then
+    /// form a geometric series, whose sum is a constant factor of the last.
+    fn is_due(&self, history: &History, memo: &Memo) -> bool {
+        memo.fit.as_ref().is_none_or(|fit| {
+            let growth = (fit.evaluations as f64 * self.config.refit_growth) as usize;
+            history.len() >= fit.evaluations + growth.max(1) || history.len() < fit.evaluations
+        })
+    }
+
+    /// Fits hyperparameters to the whole history, starting where the last fit ended.
+    fn fit(&self, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
+        let data = Dataset::new(&self.config, history, history.len(), seed);
+        let (mean, sd) = if self.config.standardize { data.mean_and_sd() } else { (0.0, 1.0) };
+        let kernel = self.config.kernel_for(history.space().kinds());
+        let start = last
+            .filter(|fit| self.config.warm_start && fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count())
+            .map(|fit| fit.hyperparameters.clone());
+        let (hyperparameters, likelihoods) = if self.config.is_fitted() {
+            self.climb(&data.standardized(mean, sd), &kernel, start, seed)
+        } else {
+            (self.config.start(&kernel), 0)
+        };
+        Fit { evaluations: history.len(), mean, sd, hyperparameters, seed, likelihoods }
+    }
+
+    /// From nothing: two starts on few points, then the better one on more. Warm: only the latter.
+    fn climb(&self, data: &Dataset, kernel: &Kernel, start: Option<Hyperparameters>, seed: u64) -> (Hyperparameters, usize) {
+        let mut rng = Stream::seed_from_u64(seed ^ SUBSAMPLE);
+        let mut order: Vec<usize> = (0..data.points.len()).collect();
+        shuffle(&mut order, &mut rng);
+        let mut likelihoods = 0;
+        let mut fit = |points: usize, start: &Hyperparameters, effort: Effort| {
+            let mut chosen = order[..points.min(order.len())].to_vec();
+            chosen.sort_unstable();
+            let (points, y, known) = data.select(&chosen);
+            let problem = Problem {
+                kernel,
+                points: &points,
+                y: &y,
+                known_noise: &known,
+                lengthscale: self.config.lengthscale,
+                outputscale: self.config.outputscale,
+                noise: self.config.noise,
+            };
+            let fitted = problem.fit(start, effort);
+            likelihoods += fitted.evaluations;
+            fitted
+        };
+        let coarse = self.config.fit_points.min(COARSE_POINTS);
+        let start = start.unwrap_or_else(|| {
+            let first = self.config.start(kernel);
+            // The second start: rougher and noisier.
+            let rough = Hyperparameters {
+                lengthscales: first.lengthscales.iter().map(|l| (l * 0.3).max(self.config.lengthscale.low)).collect(),
+                outputscale: first.outputscale,
+                noise_variance: (first.noise_variance * 100.0).clamp(self.config.noise.low, self.config.noise.high),
+            };
+            let starts = if self.config.warm_start { vec![first, rough] } else { vec![first] };
+            let ends: Vec<_> = starts.iter().map(|start| fit(coarse, start, COARSE)).collect();
+            let best = ends.into_iter().reduce(|a, b| if b.log_posterior > a.log_posterior { b } else { a });
+            best.expect("invariant: there is a start").hyperparameters
+        });
+        let fitted = fit(self.config.fit_points, &start, FINE).hyperparameters;
+        (fitted, likelihoods)
+    }
+}
+
+/// Separates the stream of the fit's subsample from that of the candidates, which share the fit's seed.
+const SUBSAMPLE: u64 = 0x5EED_0F5A_4D91_E500;
+/// ... and that of the subset of a large history.
+const SUBSET: u64 = 0x5EED_0F5B_5E70_0000;
+
+fn shuffle(order: &mut [usize], rng: &mut Stream) {
+    for i in (1..order.len()).rev() {
+        order.swap(i, rng.random_range(0..=i));
+    }
+}
+
+impl Dataset {
+    /// The first `n` evaluations of `history`, or a subset of them if they are too many.
+    fn new(config: &GpConfig, history: &History, n: usize, seed: u64) -> Self {
+        let outcomes = &history.outcomes()[..n];
+        let value = |outcome: &Outcome| match outcome {
+            Outcome::Value { y, .. } => Some(*y),
+            Outcome::Failed => None,
+        };
+        let worst = outcomes.iter().filter_map(value).fold(f64::INFINITY, f64::min);
+        let values: Vec<f64> = outcomes.iter().map(|o| value(o).unwrap_or(worst)).collect();
+        let known = |o: &Outcome| match o {
+            Outcome::Value { noise_variance, .. } => *noise_variance,
+            Outcome::Failed => None,
+        };
+        let failed = |i: &usize| outcomes[*i] == Outcome::Failed;
+        let rows = if n > config.max_points { subset(&values, config.max_points / 2, seed) } else { (0..n).collect() };
+        Self {
+            points: history.points().select(&rows),
+            values: rows.iter().map(|&i| values[i]).collect(),
+            known_noise: rows.iter().map(|&i| known(&outcomes[i])).collect(),
+            worst,
+            failures: rows.iter().filter(|i| failed(i)).count(),
+            subset_of: (rows.len() < n).then_some(n),
+        }
+    }
+
+    /// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
+    fn mean_and_sd(&self) -> (f64, f64) {
+        let n = self.values.len().max(1) as f64;
+        let mean: f64 = self.values.iter().map(|y| y / n).sum();
+        let largest = self.values.iter().map(|y| (y / 2.0 - mean / 2.0).abs()).fold(0.0, f64::max);
+        if largest == 0.0 {
+            return (mean, 1.0);
+        }
+        let squares: f64 = self.values.iter().map(|y| ((y / 2.0 - mean / 2.0) / largest).powi(2) / n).sum();
+        let sd = 2.0 * largest * squares.sqrt();
+        (mean, if sd.is_normal() { sd } else { 1.0 })
+    }
+
+    fn standardized(mut self, mean: f64, sd: f64) -> Self {
+        self.values.iter_mut().for_each(|y| *y = (*y - mean) / sd);
+        self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
+        self
+    }
+
+    fn select(&self, rows: &[usize]) -> (Points, Vec<f64>, Vec<Option<f64>>) {
+        let y = rows.iter().map(|&i| self.values[i]).collect();
+        let known = rows.iter().map(|&i| self.known_noise[i]).collect();
+        (self.points.select(rows), y, known)
+    }
+}
+
+/// `size` rows of a long history: the best quarter of them, and a random sample of the rest.
+fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
+    let mut rows = top(values, size / 4);
+    let best: std::collections::BTreeSet<usize> = rows.iter().copied().collect();
+    let mut rest: Vec<usize> = (0..values.len()).filter(|i| !best.contains(i)).collect();
+    shuffle(&mut rest, &mut Stream::seed_from_u64(seed ^ SUBSET));
+    rows.extend(rest.into_iter().take(size - best.len()));
+    rows.sort_unstable();
+    rows
+}
+
+impl State {
+    fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self, Error> {
+        let data = Dataset::new(config, history, fit.evaluations, fit.seed).standardized(fit.mean, fit.sd);
+        let mut kernel = config.kernel_for(history.space().kinds());
+        kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
+        kernel.outputscale = fit.hyperparameters.outputscale;
+        let noise = data.known_noise.iter().map(|known| noise_of(*known, &fit, config)).collect();
+        let (worst, failures, subset_of) = (data.worst, data.failures, data.subset_of);
+        let gp = Gp::new(kernel, data.points, &data.values, noise)?;
+        let none = Taken::default();
+        let region = Region { space: history.space(), taken: &none, batch: &none };
+        let set = match history.space().as_pool() {
+            Some(pool) if pool.len() <= KEPT_POOL => Points::from_columns(pool.dims(), pool.encoded()),
+            Some(pool) => Points::new(pool.dims()),
+            None => region.sobol(candidates, &mut Stream::seed_from_u64(fit.seed)).map_err(MaximizeError::from)?,
+        };
+        let kept = Candidates::new(&gp, set);
+        let fresh = Candidates::new(&gp, Points::new(history.space().dims()));
+        let told = fit.evaluations;
+        let revision = history.revision();
+        Ok(Self { fit, gp, y: data.values, kept, fresh, told, worst, failures, subset_of, revision })
+    }
+
+    /// Appends what was told since.
+    fn catch_up(&mut self, config: &GpConfig, history: &History) {
+        self.gp.release();
+        for i in self.told..history.len() {
+            let (value, known) = match history.outcomes()[i] {
+                Outcome::Value { y, noise_variance } => {
+                    self.worst = self.worst.min(y);
+                    (y, noise_variance)
+                }
+                Outcome::Failed => {
+                    self.failures += 1;
+                    (self.worst, None)
+                }
+            };
+            let y = (value - self.fit.mean) / self.fit.sd;
+            let known = known.map(|v| v / self.fit.sd / self.fit.sd);
+            self.gp.append(&history.points().point(i), y, noise_of(known, &self.fit, config));
+            self.y.push(y);
+        }
+        self.told = history.len();
+    }
+
+    /// New candidates around the points with the best posterior means.
+    fn refresh(&mut self, history: &History, rng: &mut Stream) {
+        let none = Taken::default();
+        let region = Region { space: history.space(), taken: &none, batch: &none };
+        let mut points = Points::new(history.space().dims());
+        for center in top(&self.means_at_data(), CENTERS) {
+            let around = region.around(&self.gp.points().point(center), FRESH / CENTERS, rng);
+            (0..around.len()).for_each(|i| points.push(&around.point(i)));
+        }
+        self.fresh = Candidates::new(&self.gp, points);
+    }
+
+    /// Conditions the variances on one more point of the batch.
+    pub fn condition(&mut self, choice: &Choice) {
+        self.gp.condition(&choice.x, self.fit.hyperparameters.noise_variance);
+        self.kept.follow(&self.gp);
+        self.fresh.follow(&self.gp);
+    }
+
+    /// The posterior.
+    pub fn gp(&self) -> &Gp {
+        &self.gp
+    }
+
+    /// Standardised values of the observed points.
+    pub fn values(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// The fit it is made from.
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Candidates kept from round to round.
+    pub fn kept(&self) -> &Candidates {
+        &self.kept
+    }
+
+    /// Candidates of this round.
+    pub fn fresh(&self) -> &Candidates {
+        &self.fresh
+    }
+
+    /// Posterior means at the observed points, free: `K alpha = y - noise * alpha`.
+    pub fn means_at_data(&self) -> Vec<f64> {
+        let alpha = self.gp.alpha();
+        self.y.iter().enumerate().map(|(i, y)| y - self.gp.noise(i) * alpha[i]).collect()
+    }
+
+    /// The best posterior mean at an observed point: the incumbent that improvements are counted from.
+    pub fn incumbent(&self) -> f64 {
+        self.means_at_data().into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// A utility of mean and deviation on this model.
+    pub fn scored(&self, utility: Utility) -> Scored<'_, Gp> {
+        Scored { model: &self.gp, utility }
+    }
+}
+
+/// Noise variance of an observation: its own above the floor, or the fitted one.
+fn noise_of(known: Option<f64>, fit: &Fit, config: &GpConfig) -> f64 {
+    known.map_or(fit.hyperparameters.noise_variance, |v| v + config.noise.low)
+}

@@ -1,0 +1,184 @@
+//! The common course of the strategies that ask a Gaussian process: initial design, then point after point, each the
+//! maximum of a utility on the model conditioned on the points before it.
+
+use std::num::NonZeroUsize;
+
+use super::Proposal;
+use super::choose::Batch;
+use super::diagnostics::{Diagnostics, Inexactness};
+use super::history::{Choice, History};
+use super::initial;
+use super::model::{GpModel, OnModel, State};
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::climb::Climber;
+use crate::maximize::grid::best_of;
+use crate::maximize::inexact::{Estimate, Ledger, Measure, REFERENCE_POINTS, estimate, eta};
+use crate::maximize::multi_start::{MultiStart, top};
+use crate::maximize::solver::Solver;
+use crate::maximize::{Maximum, MaximizeError, Region, Work};
+
+/// Flops that a reference solve's kernel block and triangular solve may cost, about a tenth of a second.
+const REFERENCE_FLOPS: f64 = 4e9;
+
+/// Settings shared by these strategies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course<'a> {
+    /// The algorithm's name.
+    pub(crate) name: &'static str,
+    /// How utilities are maximized.
+    pub(crate) solver: &'a Solver,
+    /// When that is compared with a reference.
+    pub(crate) measure: Measure,
+    /// Points before the model is asked.
+    pub(crate) initial_points: Option<usize>,
+}
+
+/// Maximizes one utility; handed to the strategy for each point of a batch.
+pub(crate) type Solve<'a> = dyn FnMut(&dyn OnModel, &mut Stream) -> Result<Maximum, MaximizeError> + 'a;
+
+/// What a strategy knows when it makes a utility.
+pub(crate) struct Situation<'a> {
+    /// The model.
+    pub(crate) state: &'a State,
+    /// Points that the model has chosen before this one.
+    pub(crate) t: usize,
+}
+
+/// Runs the course: `pick` makes the utility of one point and calls the solver on it.
+pub(crate) fn propose(
+    course: Course<'_>,
+    model: &mut GpModel,
+    history: &History,
+    q: Option<NonZeroUsize>,
+    rng: &mut Stream,
+    mut pick: impl FnMut(&Situation<'_>, &mut Solve<'_>, &mut Stream) -> Result<Maximum, MaximizeError>,
+) -> Result<Proposal, Error> {
+    let q = q.map_or(1, NonZeroUsize::get);
+    let mut memo = history.memo().clone();
+    let mut batch = Batch::new(history);
+    let mut diagnostics = Diagnostics { algorithm: course.name.into(), ..Diagnostics::default() };
+
+    let wanted = course.initial_points.unwrap_or_else(|| initial::default_size(history.space().dims()));
+    let missing = wanted.saturating_sub(history.len() + history.pending().len());
+    let design = if history.values().next().is_none() { q } else { q.min(missing) };
+    initial::fill(&mut batch, history, design, &mut memo, rng)?;
+    diagnostics.design_points = design;
+
+    if design < q {
+        let candidates = if let Solver::Auto { candidates, .. } = course.solver { *candidates } else { 0 };
+        let mut ledger = memo.ledger;
+        let (state, model_diagnostics) = model.prepare(history, &mut memo, candidates, rng)?;
+        for choice in &batch.choices {
+            state.condition(choice);
+        }
+        for _ in design..q {
+            let situation = Situation { state, t: ledger.rounds };
+            let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
+                solve(target, &course, state, &history.region(&batch.taken), &mut ledger, rng)
+            };
+            let maximum = match pick(&situation, &mut solve, rng) {
+                Ok(maximum) => maximum,
+                // The candidates are used up, but the space may not be.
+                Err(MaximizeError::NothingLeft { .. }) => {
+                    diagnostics.duplicates_avoided += 1;
+                    let choice = batch.random(rng)?;
+                    Maximum { x: choice.x, row: choice.row, value: f64::NAN, work: Work::default() }
+                }
+                Err(error) => return Err(error.into()),
+            };
+            diagnostics.work += maximum.work;
+            let choice = batch.push(Choice { x: maximum.x, row: maximum.row }, rng)?.clone();
+            state.condition(&choice);
+        }
+        if let Some(told) = model_diagnostics.subset_of {
+            diagnostics.notes.push(format!(
+                "the model uses {} of {told} evaluations: an exact Gaussian process on all of them would be too slow",
+                model_diagnostics.points
+            ));
+        }
+        diagnostics.inexactness = Inexactness::of(&ledger);
+        diagnostics.model = Some(model_diagnostics);
+        memo.ledger = ledger;
+    }
+    diagnostics.duplicates_avoided += batch.duplicates_avoided;
+    Ok(Proposal { choices: batch.choices, memo, diagnostics })
+}
+
+/// Maximizes `target` by the course's solver and accounts for its inexactness.
+fn solve(
+    target: &dyn OnModel,
+    course: &Course<'_>,
+    state: &State,
+    region: &Region<'_>,
+    ledger: &mut Ledger,
+    rng: &mut Stream,
+) -> Result<Maximum, MaximizeError> {
+    let mut maximum = solve_once(target, course.solver, state, region, ledger, rng)?;
+    let mut measured = None;
+    if ledger.is_due(course.measure) {
+        let n = state.gp().len().max(1) as f64;
+        let points = ((REFERENCE_FLOPS / (n * n)) as usize).clamp(REFERENCE_POINTS / 8, REFERENCE_POINTS);
+        measured = Some(estimate(target, region, (&maximum.x, maximum.value), points, rng)?);
+    }
+    if let (Solver::AdaptiveGrid { budget, first }, Some(Estimate { best, floor, .. })) = (course.solver, measured) {
+        // Grow the grid until this round fits the budget; the reference stays the same.
+        while !ledger.within(eta(maximum.value, best, floor), *budget) && !ledger.is_exhausted() {
+            ledger.enlarge(*first);
+            let again = solve_once(target, course.solver, state, region, ledger, rng)?;
+            maximum.work += again.work;
+            if again.value > maximum.value {
+                maximum = Maximum { work: maximum.work, ..again };
+            }
+        }
+        measured = measured.map(|e| Estimate { eta_hat: eta(maximum.value, best, floor), ..e });
+    }
+    ledger.record(measured.map(|e| e.eta_hat));
+    if let Solver::AdaptiveGrid { budget, first } = course.solver {
+        ledger.relax(*budget, *first);
+    }
+    Ok(maximum)
+}
+
+fn solve_once(
+    target: &dyn OnModel,
+    solver: &Solver,
+    state: &State,
+    region: &Region<'_>,
+    ledger: &Ledger,
+    rng: &mut Stream,
+) -> Result<Maximum, MaximizeError> {
+    let pool = region.space.as_pool();
+    match solver {
+        // The rows' posterior is at hand.
+        _ if pool.is_some_and(|pool| pool.len() == state.kept().len()) => {
+            best_of(&target.values_at(state.kept()), state.kept().points(), region)
+        }
+        Solver::Auto { polished, .. } if pool.is_none() => on_candidates(target, *polished, state, region),
+        _ => solver.build(ledger.rounds, region.space.dims(), ledger.grid, pool.is_some()).maximize(target, region, rng),
+    }
+}
+
+/// Polishes the most promising of the kept and of the fresh candidates.
+fn on_candidates(
+    target: &dyn OnModel,
+    polished: usize,
+    state: &State,
+    region: &Region<'_>,
+) -> Result<Maximum, MaximizeError> {
+    let kept = target.values_at(state.kept());
+    let fresh = target.values_at(state.fresh());
+    let mut starts = state.kept().points().select(&top(&kept, polished.max(1)));
+    for i in top(&fresh, polished.div_ceil(2).max(1)) {
+        starts.push(&state.fresh().points().point(i));
+    }
+    let climbs = MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let mut best = match climbs.climb_from(target, region, &starts) {
+        Ok(best) => best,
+        // All of these were tried before: take the best of the rest.
+        Err(MaximizeError::NothingLeft { .. }) => best_of(&kept, state.kept().points(), region)?,
+        Err(error) => return Err(error),
+    };
+    best.work.values += kept.len() + fresh.len();
+    Ok(best)
+}

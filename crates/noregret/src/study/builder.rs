@@ -1,0 +1,84 @@
+//! The description of a study, and its revival from a log.
+
+use super::recommend::Recommender;
+use super::{Direction, Event, Study, StudyError};
+use crate::error::Error;
+use crate::math::rng::Seed;
+use crate::space::Space;
+use crate::strategy::algorithm::Algorithm;
+use crate::strategy::history::{Duplicates, History};
+
+/// What a study is made from.
+#[derive(Clone, Debug, Default)]
+pub struct StudyBuilder {
+    space: Option<Space>,
+    direction: Direction,
+    algorithm: Algorithm,
+    seed: u64,
+    duplicates: Duplicates,
+}
+
+impl StudyBuilder {
+    /// The search space; required.
+    #[must_use]
+    pub fn space(mut self, space: Space) -> Self {
+        self.space = Some(space);
+        self
+    }
+
+    /// Whether small (the default) or large values are good.
+    #[must_use]
+    pub fn direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// The algorithm; `auto` by default.
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// The seed; 0 by default. The same seed and the same told values give the same suggestions.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Whether points may repeat; avoided by default.
+    #[must_use]
+    pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
+
+    /// A new study.
+    pub fn build(self) -> Result<Study, Error> {
+        self.replay(Vec::new())
+    }
+
+    /// The study in which these events have happened.
+    pub fn replay(self, events: Vec<Event>) -> Result<Study, Error> {
+        let space = self.space.ok_or(StudyError::NoSpace)?;
+        let mut study = Study {
+            direction: self.direction,
+            seed: Seed(self.seed),
+            strategy: self.algorithm.build()?,
+            algorithm: self.algorithm,
+            history: History::new(space, self.duplicates),
+            trials: Vec::new(),
+            choices: Vec::new(),
+            places: Vec::new(),
+            events: Vec::new(),
+            diagnostics: None,
+            recommender: Recommender::default(),
+        };
+        for event in &events {
+            study.apply(event);
+        }
+        study.events = events;
+        Ok(study)
+    }
+}

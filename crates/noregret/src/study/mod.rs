@@ -1,0 +1,370 @@
+//! Ask, tell, events, recommendation: the only part that the outer crates call.
+//!
+//! A study is a fold over its [`Event`]s: [`Study::replay`] of the same events gives the same study, and the same next
+//! proposal, bit by bit.
+
+mod builder;
+mod event;
+mod minimize;
+mod recommend;
+mod trial;
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+pub use builder::StudyBuilder;
+pub use event::Event;
+pub use minimize::{MinimizeOptions, Minimized, minimize};
+pub use recommend::Recommendation;
+pub use trial::{Trial, TrialState};
+
+use crate::error::Error;
+use crate::math::rng::{Purpose, Seed};
+use crate::space::{Params, Space};
+use crate::strategy::Strategy;
+use crate::strategy::algorithm::Algorithm;
+use crate::strategy::diagnostics::Diagnostics;
+use crate::strategy::history::{Choice, Duplicates, History, Outcome};
+use recommend::Recommender;
+
+/// Whether small or large values are good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Small values are good.
+    #[default]
+    Minimize,
+    /// Large values are good.
+    Maximize,
+}
+
+impl Direction {
+    /// The value as strategies see it: larger is better. Its own inverse.
+    pub(crate) fn flip(self, value: f64) -> f64 {
+        match self {
+            Direction::Minimize => -value,
+            Direction::Maximize => value,
+        }
+    }
+}
+
+/// A wrong use of a study.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// No trial has this number.
+    #[error("there is no trial {number}: {asked} trials were asked for, numbered from 0")]
+    UnknownTrial {
+        /// The number.
+        number: u64,
+        /// Trials so far.
+        asked: usize,
+    },
+    /// A noise variance that is none.
+    #[error("trial {number}: a noise variance must be finite and not negative, not {value}")]
+    NoiseVariance {
+        /// The trial.
+        number: u64,
+        /// What was told.
+        value: f64,
+    },
+    /// No points were asked for.
+    #[error("ask for at least one point")]
+    AskedForNothing,
+    /// A study without a space.
+    #[error("a study needs a space: call `space` on its builder")]
+    NoSpace,
+    /// A pool has no such row.
+    #[error("the pool has no row {row}: it has {rows}, numbered from 0")]
+    UnknownRow {
+        /// The row.
+        row: usize,
+        /// How many there are.
+        rows: usize,
+    },
+    /// Rows of numbers that do not fit the space.
+    #[error("row {row} has {found} numbers for {expected} parameters")]
+    RowLength {
+        /// Which row.
+        row: usize,
+        /// Its length.
+        found: usize,
+        /// What would be right.
+        expected: usize,
+    },
+}
+
+/// What became of something told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It is the trial's value.
+    Complete,
+    /// It was not a finite number: the trial has failed.
+    Failed,
+    /// The trial had ended before; nothing changed.
+    Repeated,
+    /// The trial had been given up; now it has a value after all.
+    Late,
+}
+
+/// A study in memory.
+pub struct Study {
+    direction: Direction,
+    seed: Seed,
+    algorithm: Algorithm,
+    strategy: Box<dyn Strategy>,
+    history: History,
+    trials: Vec<Trial>,
+    choices: Vec<Choice>,
+    /// For each trial, its place in the history once it has ended.
+    places: Vec<Option<usize>>,
+    events: Vec<Event>,
+    diagnostics: Option<Diagnostics>,
+    recommender: Recommender,
+}
+
+impl std::fmt::Debug for Study {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Study")
+            .field("direction", &self.direction)
+            .field("seed", &self.seed)
+            .field("algorithm", &self.algorithm)
+            .field("trials", &self.trials.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Study {
+    /// Starts the description of a study.
+    pub fn builder() -> StudyBuilder {
+        StudyBuilder::default()
+    }
+
+    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials.
+    pub fn ask(&mut self, n: usize) -> Result<Vec<Trial>, Error> {
+        let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
+        self.ask_for(Some(q))
+    }
+
+    /// Proposes as many points as the algorithm allows to run at once.
+    pub fn ask_batch(&mut self) -> Result<Vec<Trial>, Error> {
+        self.ask_for(None)
+    }
+
+    fn ask_for(&mut self, q: Option<NonZeroUsize>) -> Result<Vec<Trial>, Error> {
+        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
+        let proposal = self.strategy.propose(&self.history, q, &mut rng)?;
+        self.diagnostics = Some(proposal.diagnostics);
+        let first = self.trials.len();
+        self.record(Event::Asked { choices: proposal.choices, memo: Box::new(proposal.memo) });
+        Ok(self.trials[first..].to_vec())
+    }
+
+    /// The points that [`Self::ask`] would hand out now; nothing is registered.
+    pub fn suggest(&mut self, n: usize) -> Result<Vec<Params>, Error> {
+        let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
+        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
+        let proposal = self.strategy.propose(&self.history, Some(q), &mut rng)?;
+        Ok(proposal.choices.iter().map(|choice| self.params_of(choice)).collect())
+    }
+
+    /// Tells the value of a trial. NaN and infinities are failures, not values.
+    pub fn tell(&mut self, number: u64, value: f64) -> Result<Told, Error> {
+        self.tell_with_noise(number, value, None)
+    }
+
+    /// Tells the value of a trial and the variance of its noise.
+    pub fn tell_with_noise(
+        &mut self,
+        number: u64,
+        value: f64,
+        noise_variance: Option<f64>,
+    ) -> Result<Told, Error> {
+        check_noise(number, noise_variance)?;
+        match self.trial(number)?.state {
+            TrialState::Complete { .. } => return Ok(Told::Repeated),
+            TrialState::Failed { .. } if !value.is_finite() => return Ok(Told::Repeated),
+            _ if !value.is_finite() => {
+                self.record(Event::Failed { number, reason: format!("the value is {value}, not a finite number") });
+                return Ok(Told::Failed);
+            }
+            TrialState::Failed { .. } => {
+                self.record(Event::Told { number, value, noise_variance });
+                return Ok(Told::Late);
+            }
+            TrialState::Running => {}
+        }
+        self.record(Event::Told { number, value, noise_variance });
+        Ok(Told::Complete)
+    }
+
+    /// Tells that a trial ended without a value. The point is kept and not suggested again.
+    pub fn fail(&mut self, number: u64, reason: impl Into<String>) -> Result<Told, Error> {
+        if self.trial(number)?.state != TrialState::Running {
+            return Ok(Told::Repeated);
+        }
+        self.record(Event::Failed { number, reason: reason.into() });
+        Ok(Told::Failed)
+    }
+
+    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure.
+    pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
+        let number = self.trials.len() as u64;
+        check_noise(number, noise_variance)?;
+        let choice = Choice { x: self.space().encode(params)?, row: None };
+        self.record(Event::Added { params: params.clone(), choice, value, noise_variance });
+        Ok(number)
+    }
+
+    /// Adds a result for a row of the pool.
+    pub fn add_row(&mut self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
+        let number = self.trials.len() as u64;
+        check_noise(number, noise_variance)?;
+        let rows = self.space().as_pool().map_or(0, crate::space::Pool::len);
+        if row >= rows {
+            return Err(StudyError::UnknownRow { row, rows }.into());
+        }
+        let choice = Choice { x: self.space().as_pool().map_or(Vec::new(), |p| p.point(row).to_vec()), row: Some(row) };
+        let params = self.params_of(&choice);
+        self.record(Event::Added { params, choice, value, noise_variance });
+        Ok(number)
+    }
+
+    fn trial(&self, number: u64) -> Result<&Trial, Error> {
+        let asked = self.trials.len();
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        self.trials.get(index).ok_or(Error::Study(StudyError::UnknownTrial { number, asked }))
+    }
+
+    /// Lets an event happen: the one place where a study changes.
+    fn record(&mut self, event: Event) {
+        self.apply(&event);
+        self.events.push(event);
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Asked { choices, memo } => {
+                let first = self.trials.len() as u64;
+                for choice in choices {
+                    let number = self.trials.len() as u64;
+                    let params = self.params_of(choice);
+                    self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });
+                    self.choices.push(choice.clone());
+                    self.places.push(None);
+                }
+                self.history.proposed((first..).zip(choices.iter().cloned()), (**memo).clone());
+            }
+            Event::Told { number, value, noise_variance } => {
+                self.end(*number, TrialState::Complete { value: *value, noise_variance: *noise_variance });
+            }
+            Event::Failed { number, reason } => self.end(*number, TrialState::Failed { reason: reason.clone() }),
+            Event::Added { params, choice, value, noise_variance } => {
+                let number = self.trials.len() as u64;
+                let state = TrialState::Running;
+                self.trials.push(Trial { number, params: params.clone(), row: choice.row, state });
+                self.choices.push(choice.clone());
+                self.places.push(None);
+                let state = if value.is_finite() {
+                    TrialState::Complete { value: *value, noise_variance: *noise_variance }
+                } else {
+                    TrialState::Failed { reason: format!("the value is {value}, not a finite number") }
+                };
+                self.end(number, state);
+            }
+        }
+    }
+
+    fn end(&mut self, number: u64, state: TrialState) {
+        let Some(i) = usize::try_from(number).ok().filter(|i| *i < self.trials.len()) else {
+            return;
+        };
+        let outcome = match state {
+            TrialState::Complete { value, noise_variance } => {
+                Outcome::Value { y: self.direction.flip(value), noise_variance }
+            }
+            _ => Outcome::Failed,
+        };
+        let choice = &self.choices[i];
+        match self.places[i] {
+            Some(place) => self.history.correct(place, choice, outcome),
+            None => {
+                self.places[i] = Some(self.history.len());
+                if self.history.told(number, outcome).is_none() {
+                    self.history.add(choice, outcome);
+                }
+            }
+        }
+        self.trials[i].state = state;
+    }
+
+    fn params_of(&self, choice: &Choice) -> Params {
+        match (self.space().as_pool(), choice.row) {
+            (Some(pool), Some(row)) => pool.params(row),
+            _ => self.space().decode(&choice.x),
+        }
+    }
+
+    /// The search space.
+    pub fn space(&self) -> &Space {
+        self.history.space()
+    }
+
+    /// Whether small or large values are good.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The algorithm and its settings.
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    /// Whether points may repeat.
+    pub fn duplicates(&self) -> Duplicates {
+        self.history.duplicates()
+    }
+
+    /// All trials, by number.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// Everything that happened.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// How the last proposal came about; `None` before the first one and after a replay.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        self.diagnostics.as_ref()
+    }
+
+    /// The trial with the best value told. With noise, the luckiest: see [`Self::recommended`].
+    pub fn best_observed(&self) -> Option<&Trial> {
+        let score = |trial: &&Trial| trial.value().map(|value| self.direction.flip(value));
+        self.trials.iter().filter(|t| t.value().is_some()).reduce(|best, trial| {
+            if score(&trial) > score(&best) { trial } else { best }
+        })
+    }
+
+    /// The evaluated point with the best posterior mean, with an interval for its noise-free value.
+    pub fn recommended(&mut self) -> Result<Option<Recommendation>, Error> {
+        let t = self.events.len() as u64;
+        let mut rng = self.seed.stream(Purpose::Reference, t, 0);
+        let Some(found) = self.recommender.recommend(&self.history, &mut rng)? else {
+            return Ok(None);
+        };
+        let number = self.places.iter().position(|place| *place == Some(found.place));
+        Ok(number.map(|number| found.in_users_units(&self.trials[number], self.direction)))
+    }
+}
+
+fn check_noise(number: u64, noise_variance: Option<f64>) -> Result<(), StudyError> {
+    match noise_variance {
+        Some(value) if !(value >= 0.0 && value.is_finite()) => Err(StudyError::NoiseVariance { number, value }),
+        _ => Ok(()),
+    }
+}

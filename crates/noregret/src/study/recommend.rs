@@ -1,0 +1,88 @@
+//! Which point to use in the end: the best posterior mean, not the luckiest observation.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Direction, Trial};
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::space::Params;
+use crate::strategy::history::{History, Outcome};
+use crate::strategy::memo::Memo;
+use crate::strategy::model::GpModel;
+use crate::surrogate::Surrogate;
+use crate::surrogate::gp::GpConfig;
+
+/// Half-width of a 95 % interval in deviations.
+const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+/// The point that the model would use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recommendation {
+    /// Its trial.
+    pub number: u64,
+    /// Its parameters.
+    pub params: Params,
+    /// Its expected noise-free value.
+    pub mean: f64,
+    /// A 95 % interval for that value.
+    pub interval: (f64, f64),
+    /// What was told of it.
+    pub observed: Option<f64>,
+}
+
+/// A recommendation as the model sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) place: usize,
+    mean: f64,
+    sd: f64,
+}
+
+impl Found {
+    pub(super) fn in_users_units(self, trial: &Trial, direction: Direction) -> Recommendation {
+        let (low, high) = (self.mean - NORMAL_95 * self.sd, self.mean + NORMAL_95 * self.sd);
+        let (a, b) = (direction.flip(low), direction.flip(high));
+        Recommendation {
+            number: trial.number,
+            params: trial.params.clone(),
+            mean: direction.flip(self.mean),
+            interval: (a.min(b), a.max(b)),
+            observed: trial.value(),
+        }
+    }
+}
+
+/// A model of its own, whatever the algorithm: fitted from nothing, so that it depends on the history alone.
+#[derive(Debug, Default)]
+pub(super) struct Recommender {
+    cached: Option<((usize, u64), Found)>,
+}
+
+impl Recommender {
+    pub(super) fn recommend(&mut self, history: &History, rng: &mut Stream) -> Result<Option<Found>, Error> {
+        if history.values().next().is_none() {
+            return Ok(None);
+        }
+        let key = (history.len(), history.revision());
+        if let Some((known, found)) = self.cached
+            && known == key
+        {
+            return Ok(Some(found));
+        }
+        let mut model = GpModel::new(GpConfig::default());
+        let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
+        let fit = state.fit();
+        // Every evaluation is judged, also those that a model of a subset has not seen.
+        let values = state.gp().marginals(history.points());
+        let best = (0..history.len())
+            .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
+            .max_by(|&a, &b| values.mean[a].total_cmp(&values.mean[b]).then(b.cmp(&a)));
+        let found = best.map(|place| Found {
+            place,
+            mean: fit.mean + fit.sd * values.mean[place],
+            sd: fit.sd * values.variance[place].sqrt(),
+        });
+        self.cached = found.map(|found| (key, found));
+        Ok(found)
+    }
+}

@@ -1,0 +1,56 @@
+//! One evaluation, from the question to the answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::space::Params;
+
+/// Where a trial stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum TrialState {
+    /// Handed out, not told yet.
+    Running,
+    /// Told, with a value.
+    Complete {
+        /// The value, as told.
+        value: f64,
+        /// Variance of its noise, if told.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        noise_variance: Option<f64>,
+    },
+    /// Ended without a value.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its number, from 0 on.
+    pub number: u64,
+    /// What to evaluate.
+    pub params: Params,
+    /// The pool's row, if the space is a pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<usize>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub state: TrialState,
+}
+
+impl Trial {
+    /// Its value, if it has one.
+    pub fn value(&self) -> Option<f64> {
+        match self.state {
+            TrialState::Complete { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Its parameters as numbers, in order: for objectives of numeric parameters. Text counts as NaN, true as 1.
+    pub fn numbers(&self) -> Vec<f64> {
+        self.params.iter().map(|(_, v)| v.as_f64().or(v.as_bool().map(f64::from)).unwrap_or(f64::NAN)).collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! Which hyperparameters a Gaussian process has, where they may lie, and what is believed of them beforehand.
+
+use serde::{Deserialize, Serialize};
+
+/// One positive hyperparameter (or one per coordinate): where it starts, its bounds and its prior.
+/// Equal bounds fix it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tunable {
+    /// First value of the first fit.
+    pub start: f64,
+    /// Smallest value.
+    pub low: f64,
+    /// Largest value.
+    pub high: f64,
+    /// Belief before any data.
+    #[serde(default)]
+    pub prior: Prior,
+}
+
+impl Tunable {
+    /// A hyperparameter that is not fitted.
+    pub fn fixed(value: f64) -> Self {
+        Self { start: value, low: value, high: value, prior: Prior::Flat }
+    }
+
+    /// A hyperparameter free between bounds, without a prior.
+    pub fn free(start: f64, low: f64, high: f64) -> Self {
+        Self { start, low, high, prior: Prior::Flat }
+    }
+
+    pub(crate) fn is_valid(&self) -> bool {
+        self.low > 0.0 && self.low <= self.start && self.start <= self.high && self.high.is_finite()
+    }
+}
+
+/// A prior density of a positive hyperparameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Prior {
+    /// None: maximum likelihood.
+    #[default]
+    Flat,
+    /// `log value ~ N(location, scale^2)`.
+    LogNormal {
+        /// Mean of the logarithm.
+        location: f64,
+        /// Standard deviation of the logarithm.
+        scale: f64,
+    },
+    /// `log l ~ N(sqrt(2) + log(d) / 2, 3)`: typical distances in the cube grow with `sqrt(d)`, and so does what counts as
+    /// smooth (Hvarfner, Hellsten & Nardi 2024, "Vanilla Bayesian optimization performs great in high dimensions").
+    DimensionScaled,
+}
+
+impl Prior {
+    /// Log density (up to a constant) of the value `exp(log)` and its derivative by `log`.
+    ///
+    /// The density is that of the value itself, not of its logarithm (hence `- log`), as in the paper's experiments.
+    pub(crate) fn log_density(self, log: f64, dims: usize) -> (f64, f64) {
+        let (location, scale) = match self {
+            Prior::Flat => return (0.0, 0.0),
+            Prior::LogNormal { location, scale } => (location, scale),
+            Prior::DimensionScaled => {
+                (std::f64::consts::SQRT_2 + 0.5 * (dims.max(1) as f64).ln(), 3.0_f64.sqrt())
+            }
+        };
+        let z = (log - location) / scale;
+        (-0.5 * z * z - log, -z / scale - 1.0)
+    }
+}
+
+/// Fitted or given values, in the units of the unit cube and the standardised outputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hyperparameters {
+    /// Factor after factor, as [`super::kernel::Kernel::lengthscales`] lists them.
+    pub lengthscales: Vec<f64>,
+    /// Variance of the prior.
+    pub outputscale: f64,
+    /// Variance of the noise of observations that come without their own.
+    pub noise_variance: f64,
+}

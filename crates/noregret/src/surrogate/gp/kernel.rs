@@ -1,0 +1,468 @@
+//! Covariance functions: products of one-factor kernels on groups of coordinates, with lengthscales by coordinate.
+//!
+//! Every factor first adds up one number per pair of points, its *statistic*, and then maps it:
+//!
+//! | form                | statistic `s`                 | `h(s)`, `r = sqrt(s)`                          |
+//! |---------------------|-------------------------------|------------------------------------------------|
+//! | squared exponential | `sum_k ((x_k - c_k) / l_k)^2` | `exp(-s / 2)`                                  |
+//! | Matérn 1/2          | the same                      | `exp(-r)`                                      |
+//! | Matérn 3/2          | the same                      | `(1 + sqrt(3) r) exp(-sqrt(3) r)`              |
+//! | Matérn 5/2          | the same                      | `(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)`    |
+//! | linear              | `sum_k x_k c_k / l_k^2`       | `s`                                            |
+//! | overlap             | `sum_k [x_k != c_k] / l_k`    | `exp(-s)`                                      |
+//!
+//! (Rasmussen & Williams 2006, section 4.2; the overlap kernel is the exponential of a weighted Hamming distance.)
+//! `k(x, c) = outputscale * product of h_f(s_f)`. Gradients follow the same split: `dk/ds_f`, then `ds_f/dx_k` and
+//! `ds_f/dlog l_k = -p * (k-th term of s_f)` with `p = 2` for squared lengthscales and 1 for the overlap.
+
+use pulp::Arch;
+use serde::{Deserialize, Serialize};
+
+use crate::surrogate::points::Points;
+use crate::math::vector::{self, exp_one};
+
+/// Points handled at a time: the scratch of a chunk stays in the first-level cache.
+const CHUNK: usize = 256;
+
+/// The shape of a one-factor kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Infinitely smooth: the Gaussian, or RBF, kernel.
+    SquaredExponential,
+    /// Continuous but nowhere differentiable (Ornstein-Uhlenbeck).
+    #[serde(rename = "matern-12")]
+    Matern12,
+    /// Once differentiable.
+    #[serde(rename = "matern-32")]
+    Matern32,
+    /// Twice differentiable: the usual choice.
+    #[serde(rename = "matern-52")]
+    Matern52,
+    /// Straight planes through the origin.
+    Linear,
+    /// For categories: all differences are equally large.
+    Overlap,
+}
+
+impl Form {
+    /// Power of the lengthscale in a term of the statistic.
+    pub(crate) fn power(self) -> f64 {
+        if self == Form::Overlap { 1.0 } else { 2.0 }
+    }
+
+    /// Whether the covariance depends on the difference of two points only.
+    pub fn is_stationary(self) -> bool {
+        self != Form::Linear
+    }
+
+    /// `h(s)` and `dh/ds` at one statistic.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
+    fn value_and_slope(self, s: f64) -> (f64, f64) {
+        match self {
+            Form::SquaredExponential => {
+                let e = exp_one(-0.5 * s);
+                (e, -0.5 * e)
+            }
+            Form::Matern12 => {
+                let r = s.sqrt();
+                let e = exp_one(-r);
+                // dh/ds = -exp(-r) / (2 r) has a pole at r = 0, where the kernel has its cusp: 0 is the mean of its
+                // one-sided slopes.
+                (e, if r > 0.0 { -0.5 * e / r } else { 0.0 })
+            }
+            Form::Matern32 => {
+                let r = (3.0 * s).sqrt();
+                let e = exp_one(-r);
+                ((1.0 + r) * e, -1.5 * e)
+            }
+            Form::Matern52 => {
+                let r = (5.0 * s).sqrt();
+                let e = exp_one(-r);
+                ((1.0 + r + (5.0 / 3.0) * s) * e, (-5.0 / 6.0) * (1.0 + r) * e)
+            }
+            Form::Linear => (s, 1.0),
+            Form::Overlap => {
+                let e = exp_one(-s);
+                (e, -e)
+            }
+        }
+    }
+}
+
+/// One kernel on a group of coordinates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its shape.
+    pub form: Form,
+    /// The coordinates it looks at.
+    pub dims: Vec<usize>,
+    /// One lengthscale per coordinate of `dims`, or a single one shared by all.
+    pub lengthscales: Vec<f64>,
+}
+
+impl Factor {
+    fn lengthscale(&self, i: usize) -> f64 {
+        if self.lengthscales.len() == 1 { self.lengthscales[0] } else { self.lengthscales[i] }
+    }
+
+    /// `s[i]` = statistic of `points[offset + i]` and `x`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
+    fn statistic(&self, points: &Points, offset: usize, x: &[f64], s: &mut [f64]) {
+        s.fill(0.0);
+        for (i, &k) in self.dims.iter().enumerate() {
+            let coordinate = &points.coordinate(k)[offset..offset + s.len()];
+            let (c, inverse) = (x[k], 1.0 / self.lengthscale(i));
+            match self.form {
+                Form::Linear => {
+                    let weight = c * inverse * inverse;
+                    for (s, x) in s.iter_mut().zip(coordinate) {
+                        *s += x * weight;
+                    }
+                }
+                Form::Overlap => {
+                    for (s, x) in s.iter_mut().zip(coordinate) {
+                        #[expect(clippy::float_cmp, reason = "categories are encoded exactly")]
+                        let differs = *x != c;
+                        *s += if differs { inverse } else { 0.0 };
+                    }
+                }
+                _ => {
+                    for (s, x) in s.iter_mut().zip(coordinate) {
+                        let difference = (x - c) * inverse;
+                        *s += difference * difference;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A product of factors times the output scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Variance of the prior (for stationary factors).
+    pub outputscale: f64,
+    /// The factors; every one multiplies the others.
+    pub factors: Vec<Factor>,
+}
+
+/// The covariances of one point with many, and their derivatives by each factor's statistic. Reused as scratch.
+#[derive(Clone, Debug, Default)]
+pub struct Slopes {
+    /// `k(points[i], x)`.
+    pub value: Vec<f64>,
+    /// `dk/ds_f`, one array per factor.
+    pub by_statistic: Vec<Vec<f64>>,
+}
+
+/// Calls `$body` with `$form` bound to a constant, so that each shape is a vector loop of its own.
+macro_rules! for_each_form {
+    ($form:expr, $name:ident => $body:expr) => {
+        match $form {
+            Form::SquaredExponential => { const $name: Form = Form::SquaredExponential; $body }
+            Form::Matern12 => { const $name: Form = Form::Matern12; $body }
+            Form::Matern32 => { const $name: Form = Form::Matern32; $body }
+            Form::Matern52 => { const $name: Form = Form::Matern52; $body }
+            Form::Linear => { const $name: Form = Form::Linear; $body }
+            Form::Overlap => { const $name: Form = Form::Overlap; $body }
+        }
+    };
+}
+
+impl Kernel {
+    /// A single factor on all `dims` coordinates.
+    pub fn new(form: Form, lengthscales: Vec<f64>, dims: usize, outputscale: f64) -> Self {
+        Self { outputscale, factors: vec![Factor { form, dims: (0..dims).collect(), lengthscales }] }
+    }
+
+    /// Whether the variance of the prior is the same everywhere.
+    pub fn is_stationary(&self) -> bool {
+        self.factors.iter().all(|f| f.form.is_stationary())
+    }
+
+    /// `k(x, x)`.
+    pub fn variance(&self, x: &[f64]) -> f64 {
+        let linear = self.factors.iter().filter(|f| f.form == Form::Linear).map(|f| {
+            f.dims.iter().enumerate().map(|(i, &k)| (x[k] / f.lengthscale(i)).powi(2)).sum::<f64>()
+        });
+        self.outputscale * linear.product::<f64>()
+    }
+
+    /// Adds the gradient of `k(x, x)` by `x` to `gradient`, times `scale`.
+    pub fn add_variance_gradient(&self, x: &[f64], scale: f64, gradient: &mut [f64]) {
+        let variance = self.variance(x);
+        for factor in self.factors.iter().filter(|f| f.form == Form::Linear) {
+            let own: f64 =
+                factor.dims.iter().enumerate().map(|(i, &k)| (x[k] / factor.lengthscale(i)).powi(2)).sum();
+            if own > 0.0 {
+                for (i, &k) in factor.dims.iter().enumerate() {
+                    gradient[k] += scale * variance / own * 2.0 * x[k] / factor.lengthscale(i).powi(2);
+                }
+            }
+        }
+    }
+
+    /// `out[i] = k(points[from + i], x)`.
+    pub fn column(&self, points: &Points, from: usize, x: &[f64], out: &mut [f64]) {
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let mut scratch = [0.0; CHUNK];
+                for (c, out) in out.chunks_mut(CHUNK).enumerate() {
+                    out.fill(self.outputscale);
+                    for factor in &self.factors {
+                        let s = &mut scratch[..out.len()];
+                        factor.statistic(points, from + c * CHUNK, x, s);
+                        for_each_form!(factor.form, FORM => for (out, s) in out.iter_mut().zip(&*s) {
+                            *out *= FORM.value_and_slope(*s).0;
+                        });
+                    }
+                }
+            },
+        );
+    }
+
+    /// The column of `x` and all points from `from` on, with the derivatives that gradients are made of.
+    pub fn column_with_slopes(&self, points: &Points, from: usize, x: &[f64], out: &mut Slopes) {
+        let n = points.len() - from;
+        out.value.clear();
+        out.value.resize(n, self.outputscale);
+        out.by_statistic.resize_with(self.factors.len(), Vec::new);
+        for slopes in &mut out.by_statistic {
+            slopes.clear();
+            slopes.resize(n, self.outputscale);
+        }
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let mut scratch = [0.0; CHUNK];
+                let mut values = [0.0; CHUNK];
+                for start in (0..n).step_by(CHUNK) {
+                    let end = (start + CHUNK).min(n);
+                    let s = &mut scratch[..end - start];
+                    let h = &mut values[..end - start];
+                    for (f, factor) in self.factors.iter().enumerate() {
+                        factor.statistic(points, from + start, x, s);
+                        for_each_form!(factor.form, FORM => {
+                            let slopes = &mut out.by_statistic[f][start..end];
+                            for ((slope, h), s) in slopes.iter_mut().zip(h.iter_mut()).zip(&*s) {
+                                let (value, by_s) = FORM.value_and_slope(*s);
+                                *slope *= by_s;
+                                *h = value;
+                            }
+                        });
+                        multiply(&mut out.value[start..end], h);
+                        for other in (0..self.factors.len()).filter(|&other| other != f) {
+                            multiply(&mut out.by_statistic[other][start..end], h);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    /// Adds `scale * d/dx sum_i weights[i] k(points[i], x)` to `gradient`; `slopes` is the column of `x`.
+    ///
+    /// For a stationary factor with `t_i = weights_i dk/ds`: `2 / l_k^2 * (x_k sum_i t_i - sum_i t_i points_ik)`, dot
+    /// products only.
+    pub fn add_input_gradient(
+        &self,
+        points: &Points,
+        x: &[f64],
+        slopes: &Slopes,
+        weights: &[f64],
+        scale: f64,
+        gradient: &mut [f64],
+    ) {
+        let mut t = vec![0.0; weights.len()];
+        for (factor, slopes) in self.factors.iter().zip(&slopes.by_statistic) {
+            if factor.form == Form::Overlap {
+                continue;
+            }
+            for ((t, w), slope) in t.iter_mut().zip(weights).zip(slopes) {
+                *t = w * slope;
+            }
+            let total: f64 = if factor.form == Form::Linear { 0.0 } else { t.iter().sum() };
+            for (i, &k) in factor.dims.iter().enumerate() {
+                let moment = vector::dot(&t, &points.coordinate(k)[..t.len()]);
+                let inverse = factor.lengthscale(i).powi(-2);
+                gradient[k] += scale
+                    * inverse
+                    * if factor.form == Form::Linear { moment } else { 2.0 * (x[k] * total - moment) };
+            }
+        }
+    }
+
+    /// Number of free lengthscales over all factors.
+    pub fn lengthscale_count(&self) -> usize {
+        self.factors.iter().map(|f| f.lengthscales.len()).sum()
+    }
+
+    /// All lengthscales, factor after factor.
+    pub fn lengthscales(&self) -> impl Iterator<Item = f64> {
+        self.factors.iter().flat_map(|f| f.lengthscales.iter().copied())
+    }
+
+    /// Replaces all lengthscales, in the order of [`Self::lengthscales`].
+    pub fn set_lengthscales(&mut self, values: impl IntoIterator<Item = f64>) {
+        let slots = self.factors.iter_mut().flat_map(|f| &mut f.lengthscales);
+        slots.zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    /// Adds, for points `j ..` and point `j`, `sum_i weights[i] * dk(points[j + i], points[j]) / dlog l` to
+    /// `gradient` (one element per lengthscale); `slopes` is the column of point `j` from `j` on.
+    pub(crate) fn add_log_lengthscale_gradient(
+        &self,
+        points: &Points,
+        j: usize,
+        slopes: &Slopes,
+        weights: &[f64],
+        t: &mut Vec<f64>,
+        gradient: &mut [f64],
+    ) {
+        let mut slot = 0;
+        for (factor, slopes) in self.factors.iter().zip(&slopes.by_statistic) {
+            t.clear();
+            t.extend(weights.iter().zip(slopes).map(|(w, s)| w * s));
+            for (i, &k) in factor.dims.iter().enumerate() {
+                let coordinate = &points.coordinate(k)[j..];
+                let c = coordinate[0];
+                let l = factor.lengthscale(i);
+                let sum = match factor.form {
+                    Form::Linear => c * vector::dot(t, coordinate) / (l * l),
+                    #[expect(clippy::float_cmp, reason = "categories are encoded exactly")]
+                    Form::Overlap => {
+                        t.iter().zip(coordinate).filter(|(_, x)| **x != c).map(|(t, _)| t).sum::<f64>() / l
+                    }
+                    _ => weighted_squares(t, coordinate, c) / (l * l),
+                };
+                gradient[slot + if factor.lengthscales.len() == 1 { 0 } else { i }] -= factor.form.power() * sum;
+            }
+            slot += factor.lengthscales.len();
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
+fn multiply(out: &mut [f64], by: &[f64]) {
+    for (out, by) in out.iter_mut().zip(by) {
+        *out *= by;
+    }
+}
+
+/// `sum_i t_i (x_i - c)^2`.
+fn weighted_squares(t: &[f64], x: &[f64], c: f64) -> f64 {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut lanes = [0.0; 16];
+            let (t_blocks, t_rest) = t.as_chunks::<16>();
+            let (x_blocks, x_rest) = x.as_chunks::<16>();
+            for (t, x) in t_blocks.iter().zip(x_blocks) {
+                for i in 0..16 {
+                    let difference = x[i] - c;
+                    lanes[i] += t[i] * (difference * difference);
+                }
+            }
+            let rest: f64 = t_rest.iter().zip(x_rest).map(|(t, x)| t * (x - c) * (x - c)).sum();
+            lanes.iter().sum::<f64>() + rest
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noregret_testkit::gradient_gap;
+    use proptest::prelude::*;
+
+    const FORMS: [Form; 6] = [
+        Form::SquaredExponential,
+        Form::Matern12,
+        Form::Matern32,
+        Form::Matern52,
+        Form::Linear,
+        Form::Overlap,
+    ];
+
+    fn value(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
+        let mut out = [0.0];
+        kernel.column(&Points::from_columns(a.len(), a), 0, b, &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn closed_forms_at_one_distance() {
+        // |a - b| / l = 0.5 in each of two coordinates: s = 0.5, r = sqrt(0.5).
+        let (a, b) = ([0.1, 0.2], [0.2, 0.4]);
+        let r = 0.5_f64.sqrt();
+        let expected = [
+            (-0.25_f64).exp(),
+            (-r).exp(),
+            (1.0 + 3.0_f64.sqrt() * r) * (-3.0_f64.sqrt() * r).exp(),
+            (1.0 + 5.0_f64.sqrt() * r + 5.0 / 6.0) * (-5.0_f64.sqrt() * r).exp(),
+            0.1 * 0.2 / 0.04 + 0.2 * 0.4 / 0.16,
+            (-1.0 / 0.2 - 1.0 / 0.4_f64).exp(),
+        ];
+        for (form, expected) in FORMS.into_iter().zip(expected) {
+            let kernel = Kernel::new(form, vec![0.2, 0.4], 2, 1.7);
+            assert!((value(&kernel, &a, &b) - 1.7 * expected).abs() < 1e-14, "{form:?}");
+        }
+    }
+
+    #[test]
+    fn product_of_factors_multiplies() {
+        let smooth = Factor { form: Form::Matern52, dims: vec![0, 2], lengthscales: vec![0.3, 0.5] };
+        let category = Factor { form: Form::Overlap, dims: vec![1], lengthscales: vec![2.0] };
+        let one = |f: &Factor| Kernel { outputscale: 1.0, factors: vec![f.clone()] };
+        let both = Kernel { outputscale: 3.0, factors: vec![smooth.clone(), category.clone()] };
+        let (a, b) = ([0.1, 0.25, 0.9], [0.3, 0.75, 0.4]);
+        let product = 3.0 * value(&one(&smooth), &a, &b) * value(&one(&category), &a, &b);
+        assert!((value(&both, &a, &b) - product).abs() < 1e-15);
+    }
+
+    #[test]
+    fn shared_lengthscale_is_equal_ones() {
+        let shared = Kernel::new(Form::Matern32, vec![0.3], 3, 1.0);
+        let apart = Kernel::new(Form::Matern32, vec![0.3; 3], 3, 1.0);
+        let (a, b) = ([0.1, 0.5, 0.9], [0.3, 0.7, 0.4]);
+        assert!((value(&shared, &a, &b) - value(&apart, &a, &b)).abs() < 1e-16);
+    }
+
+    proptest! {
+        #[test]
+        fn input_gradient_is_the_difference_quotient(
+            form in prop::sample::select(&FORMS[..5]),
+            columns in prop::collection::vec(0.0..1.0_f64, 3 * 7),
+            x in prop::collection::vec(0.02..0.98_f64, 3),
+            weights in prop::collection::vec(-1.0..1.0_f64, 7),
+        ) {
+            // A second factor, so that the product rule is checked too.
+            let kernel = Kernel { outputscale: 1.3, factors: vec![
+                Factor { form, dims: vec![0, 2], lengthscales: vec![0.4, 0.7] },
+                Factor { form: Form::SquaredExponential, dims: vec![1], lengthscales: vec![0.5] },
+            ]};
+            let points = Points::from_columns(3, &columns);
+            // The cusp of Matérn 1/2 has no gradient: keep away from it.
+            prop_assume!(form != Form::Matern12 || columns.chunks(3).all(|p| (p[0] - x[0]).hypot(p[2] - x[2]) > 0.05));
+            let f = |x: &[f64]| {
+                let mut k = vec![0.0; 7];
+                kernel.column(&points, 0, x, &mut k);
+                vector::dot(&k, &weights) - 0.5 * kernel.variance(x)
+            };
+            let g = |x: &[f64], out: &mut [f64]| {
+                let mut slopes = Slopes::default();
+                kernel.column_with_slopes(&points, 0, x, &mut slopes);
+                out.fill(0.0);
+                kernel.add_input_gradient(&points, x, &slopes, &weights, 1.0, out);
+                kernel.add_variance_gradient(x, -0.5, out);
+            };
+            prop_assert!(gradient_gap(f, g, &x) < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Exact Gaussian processes: kernels, posterior, hyperparameters, functions drawn from the posterior.
+
+pub mod candidates;
+pub mod fit;
+pub mod hyperparameters;
+pub mod kernel;
+pub mod local;
+pub mod path;
+pub mod posterior;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::space::Kind;
+use hyperparameters::{Hyperparameters, Prior, Tunable};
+use kernel::{Factor, Form, Kernel};
+
+/// What Gaussian process a strategy uses. The defaults suit objectives nobody knows anything about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GpConfig {
+    /// Kernel of the numeric parameters; categories always use the overlap kernel, multiplied with it.
+    pub kernel: Form,
+    /// One lengthscale for all numeric parameters instead of one each.
+    pub isotropic: bool,
+    /// Lengthscales, in units of the unit cube.
+    pub lengthscale: Tunable,
+    /// Variance of the prior, in units of the standardised values.
+    pub outputscale: Tunable,
+    /// Noise variance of values told without their own, in units of the standardised values.
+    pub noise: Tunable,
+    /// Shift and scale the values to mean 0 and deviation 1 before modelling them.
+    pub standardize: bool,
+    /// Beyond this many observations the model uses a subset of half as many.
+    pub max_points: usize,
+    /// Hyperparameters are fitted on a random subset of at most this many observations.
+    pub fit_points: usize,
+    /// Hyperparameters are fitted anew when the evaluations have grown by this share since the last fit; 0 fits with
+    /// every evaluation.
+    pub refit_growth: f64,
+    /// Start a fit where the last one ended.
+    pub warm_start: bool,
+    /// Random features of a posterior sample.
+    pub features: usize,
+}
+
+impl Default for GpConfig {
+    fn default() -> Self {
+        Self {
+            kernel: Form::Matern52,
+            isotropic: false,
+            lengthscale: Tunable { start: 0.5, low: 5e-3, high: 1e2, prior: Prior::DimensionScaled },
+            // Mode 1: standardised values have variance 1.
+            outputscale: Tunable {
+                start: 1.0,
+                low: 1e-2,
+                high: 1e2,
+                prior: Prior::LogNormal { location: 1.0, scale: 1.0 },
+            },
+            // Small noise is likelier than large, but the data decide: e^-7 is 1e-3, one deviation is a factor of 20.
+            noise: Tunable {
+                start: 1e-4,
+                low: 1e-6,
+                high: 1.0,
+                prior: Prior::LogNormal { location: -7.0, scale: 3.0 },
+            },
+            standardize: true,
+            max_points: 8_000,
+            fit_points: 300,
+            refit_growth: 0.125,
+            warm_start: true,
+            features: 1_024,
+        }
+    }
+}
+
+/// A setting of the Gaussian process that cannot be meant.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpConfigError {
+    /// Bounds of a hyperparameter are not positive, finite and in order around its start.
+    #[error("{name} needs 0 < low <= start <= high, finite, but has low {low}, start {start}, high {high}")]
+    Bounds {
+        /// Which hyperparameter.
+        name: &'static str,
+        /// Its lower bound.
+        low: f64,
+        /// Its start.
+        start: f64,
+        /// Its upper bound.
+        high: f64,
+    },
+    /// A kernel that the parameters cannot have.
+    #[error("kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential or linear")]
+    OverlapForNumbers,
+    /// A schedule that cannot be kept.
+    #[error("refit_growth must be a share of 0 or more, not {value}")]
+    RefitGrowth {
+        /// What was given.
+        value: f64,
+    },
+    /// Too few points to model anything.
+    #[error("{name} must be at least 2, not {value}")]
+    TooFewPoints {
+        /// Which limit.
+        name: &'static str,
+        /// Its value.
+        value: usize,
+    },
+}
+
+impl GpConfig {
+    /// Checks what serde cannot.
+    pub fn validate(&self) -> Result<(), GpConfigError> {
+        let tunables =
+            [("lengthscale", self.lengthscale), ("outputscale", self.outputscale), ("noise", self.noise)];
+        for (name, t) in tunables {
+            if !t.is_valid() {
+                return Err(GpConfigError::Bounds { name, low: t.low, start: t.start, high: t.high });
+            }
+        }
+        if self.kernel == Form::Overlap {
+            return Err(GpConfigError::OverlapForNumbers);
+        }
+        if !(self.refit_growth >= 0.0 && self.refit_growth.is_finite()) {
+            return Err(GpConfigError::RefitGrowth { value: self.refit_growth });
+        }
+        for (name, value) in [("max_points", self.max_points), ("fit_points", self.fit_points)] {
+            if value < 2 {
+                return Err(GpConfigError::TooFewPoints { name, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel's structure for coordinates of these kinds: numbers and categories apart, constants left out.
+    pub fn kernel_for(&self, kinds: &[Kind]) -> Kernel {
+        let dims = |wanted: fn(&Kind) -> bool| -> Vec<usize> {
+            kinds.iter().enumerate().filter(|(_, kind)| wanted(kind)).map(|(k, _)| k).collect()
+        };
+        let numeric = dims(|kind| !matches!(kind, Kind::Category(_) | Kind::Levels(1)));
+        let categories = dims(|kind| matches!(kind, Kind::Category(k) if *k > 1));
+        let mut factors = Vec::new();
+        if !numeric.is_empty() {
+            let count = if self.isotropic { 1 } else { numeric.len() };
+            let lengthscales = vec![self.lengthscale.start; count];
+            factors.push(Factor { form: self.kernel, dims: numeric, lengthscales });
+        }
+        if !categories.is_empty() {
+            let lengthscales = vec![self.lengthscale.start; categories.len()];
+            factors.push(Factor { form: Form::Overlap, dims: categories, lengthscales });
+        }
+        Kernel { outputscale: self.outputscale.start, factors }
+    }
+
+    /// Where the first fit starts.
+    pub fn start(&self, kernel: &Kernel) -> Hyperparameters {
+        Hyperparameters {
+            lengthscales: vec![self.lengthscale.start; kernel.lengthscale_count()],
+            outputscale: self.outputscale.start,
+            noise_variance: self.noise.start,
+        }
+    }
+
+    /// Whether anything is fitted at all.
+    pub fn is_fitted(&self) -> bool {
+        [self.lengthscale, self.outputscale, self.noise].iter().any(|t| t.low < t.high)
+    }
+}

@@ -1,0 +1,388 @@
+//! Functions drawn from the posterior, whole: pathwise (Matheron) sampling.
+//!
+//! Wilson et al. 2020, "Efficiently sampling functions from Gaussian process posteriors", eq. (13), and Rahimi & Recht
+//! 2007 for the features: a draw of the prior is corrected by what it gets wrong at the data,
+//! `f~(x) = phi(x) . w + k(x)^T (K + tau I)^-1 (y - Phi w - eps)`.
+//!
+//! # Notation
+//! | paper      | here         | shape | meaning                                                            |
+//! |------------|--------------|-------|--------------------------------------------------------------------|
+//! | `omega, b` | `frequencies`, `phases` | F x d, F | random frequencies and phases of the stationary factors  |
+//! | `w`        | `weights`    | F     | standard normal, times `sqrt(2 outputscale / F)`                   |
+//! | `eps`      | (drawn)      | n     | noise of the observations                                          |
+//! | `v`        | `correction` | n     | `(K + tau I)^-1 (y - Phi w - eps)`                                 |
+//!
+//! Frequencies are drawn anew for every path: with fixed ones the covariance is biased, with fresh ones it is exact in
+//! expectation. A Matérn kernel has Student-t frequencies with `2 nu` degrees of freedom; an overlap factor is a random
+//! sign per category, shared by all categories with probability `exp(-1 / l)`; a linear factor is a random plane.
+
+use std::f64::consts::FRAC_PI_2;
+
+use pulp::Arch;
+use rand::{Rng, RngExt};
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use super::candidates::Candidates;
+use super::kernel::{Form, Kernel, Slopes};
+use super::posterior::Gp;
+use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
+use crate::math::rng::Stream;
+use crate::math::vector::{self, cos_one};
+use crate::surrogate::points::Points;
+
+/// Features of a path come in words of this many signs.
+const WORD: usize = 64;
+
+/// One function drawn from the prior.
+#[derive(Clone, Debug)]
+struct PriorDraw {
+    /// By coordinate: the frequencies of all features. Empty where no stationary factor looks.
+    frequencies: Vec<Vec<f64>>,
+    /// Empty if no factor is stationary in the usual sense; then features are products of signs and planes only.
+    phases: Vec<f64>,
+    planes: Vec<Plane>,
+    signs: Vec<Signs>,
+    weights: Vec<f64>,
+}
+
+/// A linear factor's features: `sum_k slopes[k] x_k`.
+#[derive(Clone, Debug)]
+struct Plane {
+    slopes: Vec<(usize, Vec<f64>)>,
+}
+
+/// An overlap factor's features on one coordinate: one random sign per category and feature.
+#[derive(Clone, Debug)]
+struct Signs {
+    dim: usize,
+    /// Features for which all categories share their sign.
+    shared: Vec<u64>,
+    /// That sign.
+    common: Vec<u64>,
+    seed: u64,
+}
+
+impl Signs {
+    /// Flips the signs of `values` as the category `u` asks.
+    fn apply(&self, u: f64, values: &mut [f64]) {
+        for (word, values) in values.chunks_mut(WORD).enumerate() {
+            let own = mix(self.seed ^ mix(u.to_bits() ^ (word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+            let bits = (self.shared[word] & self.common[word]) | (!self.shared[word] & own);
+            for (i, value) in values.iter_mut().enumerate() {
+                *value = f64::from_bits(value.to_bits() ^ (((bits >> i) & 1) << 63));
+            }
+        }
+    }
+}
+
+/// The finalizer of splitmix64: every input bit reaches every output bit.
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+impl PriorDraw {
+    fn new(kernel: &Kernel, dims: usize, features: usize, rng: &mut Stream) -> Self {
+        let features = features.div_ceil(WORD).max(1) * WORD;
+        let normals =
+            |rng: &mut Stream| -> Vec<f64> { (0..features).map(|_| StandardNormal.sample(rng)).collect() };
+        let words = |rng: &mut Stream| -> Vec<u64> { (0..features / WORD).map(|_| rng.next_u64()).collect() };
+        let mut draw = Self {
+            frequencies: vec![Vec::new(); dims],
+            phases: Vec::new(),
+            planes: Vec::new(),
+            signs: Vec::new(),
+            weights: Vec::new(),
+        };
+        for factor in &kernel.factors {
+            let scale = |i: usize| factor.lengthscales[if factor.lengthscales.len() == 1 { 0 } else { i }];
+            match factor.form {
+                Form::Linear => {
+                    let slopes = factor.dims.iter().enumerate().map(|(i, &k)| {
+                        (k, normals(rng).into_iter().map(|z| z / scale(i)).collect())
+                    });
+                    draw.planes.push(Plane { slopes: slopes.collect() });
+                }
+                Form::Overlap => {
+                    for (i, &dim) in factor.dims.iter().enumerate() {
+                        let rho = (-1.0 / scale(i)).exp();
+                        let mut shared = vec![0_u64; features / WORD];
+                        for f in 0..features {
+                            shared[f / WORD] |= u64::from(rng.random::<f64>() < rho) << (f % WORD);
+                        }
+                        draw.signs.push(Signs { dim, shared, common: words(rng), seed: rng.next_u64() });
+                    }
+                }
+                stationary => {
+                    // Student-t with 2 nu degrees of freedom: a normal over the root of a scaled chi-squared.
+                    let stretch: Vec<f64> = match degrees_of_freedom(stationary) {
+                        None => vec![1.0; features],
+                        Some(nu2) => {
+                            let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
+                            (0..features).map(|_| (nu2 / chi.sample(rng)).sqrt()).collect()
+                        }
+                    };
+                    for (i, &k) in factor.dims.iter().enumerate() {
+                        let normals = normals(rng);
+                        draw.frequencies[k] =
+                            normals.iter().zip(&stretch).map(|(z, stretch)| z * stretch / scale(i)).collect();
+                    }
+                    if draw.phases.is_empty() {
+                        draw.phases = (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
+                    }
+                }
+            }
+        }
+        let waves = if draw.phases.is_empty() { 1.0 } else { 2.0 };
+        let amplitude = (waves * kernel.outputscale / features as f64).sqrt();
+        draw.weights = normals(rng).into_iter().map(|w| amplitude * w).collect();
+        draw
+    }
+
+    /// All features at `x` times their weights, without the wave itself; `waves` receives the waves' arguments.
+    fn prepare(&self, x: &[f64], waves: &mut Vec<f64>, weights: &mut Vec<f64>) {
+        weights.clear();
+        weights.extend_from_slice(&self.weights);
+        for signs in &self.signs {
+            signs.apply(x[signs.dim], weights);
+        }
+        waves.clear();
+        waves.extend_from_slice(&self.phases);
+        if !waves.is_empty() {
+            for (frequencies, x) in self.frequencies.iter().zip(x).filter(|(f, _)| !f.is_empty()) {
+                vector::axpy(*x, frequencies, waves);
+            }
+        }
+    }
+
+    /// Every feature at `x` times its weight.
+    fn features(&self, x: &[f64]) -> Vec<f64> {
+        let (mut waves, mut weights) = (Vec::new(), Vec::new());
+        self.prepare(x, &mut waves, &mut weights);
+        for plane in &self.planes {
+            plane.scale(x, &mut weights);
+        }
+        vector::cos(&mut waves);
+        for (weight, wave) in weights.iter_mut().zip(&waves) {
+            *weight *= wave;
+        }
+        weights
+    }
+
+    /// The drawn function's value at `x`.
+    fn value(&self, x: &[f64], waves: &mut Vec<f64>, weights: &mut Vec<f64>) -> f64 {
+        self.prepare(x, waves, weights);
+        for plane in &self.planes {
+            plane.scale(x, weights);
+        }
+        if waves.is_empty() {
+            return weights.iter().sum();
+        }
+        vector::cos(waves);
+        vector::dot(weights, waves)
+    }
+
+    /// Adds the gradient at `x` to `gradient` and returns the value.
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let (mut waves, mut weights) = (Vec::new(), Vec::new());
+        self.prepare(x, &mut waves, &mut weights);
+        let signed = weights.clone();
+        for plane in &self.planes {
+            plane.scale(x, &mut weights);
+        }
+        if waves.is_empty() {
+            waves = vec![0.0; weights.len()];
+        }
+        // d/dx_k cos(a) = -sin(a) omega_k, and -sin(a) = cos(a + pi/2).
+        let mut sines = vec![0.0; waves.len()];
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for i in 0..waves.len() {
+                    sines[i] = cos_one(waves[i] + FRAC_PI_2) * weights[i];
+                    waves[i] = cos_one(waves[i]);
+                }
+            },
+        );
+        for (frequencies, gradient) in self.frequencies.iter().zip(gradient.iter_mut()) {
+            if !frequencies.is_empty() {
+                *gradient += vector::dot(frequencies, &sines);
+            }
+        }
+        for (p, plane) in self.planes.iter().enumerate() {
+            let mut others = signed.clone();
+            for (_, other) in self.planes.iter().enumerate().filter(|(q, _)| *q != p) {
+                other.scale(x, &mut others);
+            }
+            for (i, wave) in waves.iter().enumerate() {
+                others[i] *= wave;
+            }
+            for (k, slopes) in &plane.slopes {
+                gradient[*k] += vector::dot(&others, slopes);
+            }
+        }
+        vector::dot(&weights, &waves)
+    }
+}
+
+impl Plane {
+    fn scale(&self, x: &[f64], weights: &mut [f64]) {
+        for (i, weight) in weights.iter_mut().enumerate() {
+            *weight *= self.slopes.iter().map(|(k, slopes)| slopes[i] * x[*k]).sum::<f64>();
+        }
+    }
+}
+
+/// `2 nu` of a Matérn kernel; `None` for the squared exponential, its limit.
+fn degrees_of_freedom(form: Form) -> Option<f64> {
+    match form {
+        Form::Matern12 => Some(1.0),
+        Form::Matern32 => Some(3.0),
+        Form::Matern52 => Some(5.0),
+        Form::SquaredExponential | Form::Linear | Form::Overlap => None,
+    }
+}
+
+/// One function drawn from the posterior. Evaluating it costs `O((n + F) d)`, gradients included.
+#[derive(Clone, Debug)]
+pub struct Path<'a> {
+    gp: &'a Gp,
+    prior: PriorDraw,
+    white: Vec<f64>,
+    correction: Vec<f64>,
+}
+
+impl<'a> Path<'a> {
+    /// Draws a function from the posterior of `gp` (pending points play no part: a sample's own value there is what it
+    /// imputes). `O(n^2)` for the correction.
+    pub fn draw(gp: &'a Gp, features: usize, rng: &mut Stream) -> Self {
+        let n = gp.observed();
+        let prior = PriorDraw::new(gp.kernel(), gp.points().dims(), features, rng);
+        let noise: Vec<f64> = (0..n)
+            .map(|i| {
+                let z: f64 = StandardNormal.sample(rng);
+                gp.noise(i).sqrt() * z
+            })
+            .collect();
+        let at_data = evaluate(&prior, gp.points(), n);
+        let mut white: Vec<f64> = at_data.iter().zip(&noise).map(|(f, e)| f + e).collect();
+        gp.factor().solve_lower(&mut white);
+        for (white, y) in white.iter_mut().zip(gp.white()) {
+            *white = y - *white;
+        }
+        let mut correction = white.clone();
+        gp.factor().solve_upper(&mut correction);
+        Self { gp, prior, white, correction }
+    }
+
+    /// The function at one point.
+    pub fn value(&self, x: &[f64]) -> f64 {
+        let mut k = vec![0.0; self.correction.len()];
+        self.gp.kernel().column(self.gp.points(), 0, x, &mut k);
+        self.prior.value(x, &mut Vec::new(), &mut Vec::new()) + vector::dot(&k, &self.correction)
+    }
+
+    /// The function and its gradient at one point.
+    pub fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let mut slopes = Slopes::default();
+        let (kernel, points) = (self.gp.kernel(), self.gp.points());
+        gradient.fill(0.0);
+        let prior = self.prior.value_and_gradient(x, gradient);
+        kernel.column_with_slopes(points, 0, x, &mut slopes);
+        kernel.add_input_gradient(points, x, &slopes, &self.correction, 1.0, gradient);
+        prior + vector::dot(&slopes.value[..self.correction.len()], &self.correction)
+    }
+
+    /// The function at every point of a set.
+    pub fn values(&self, points: &Points) -> Vec<f64> {
+        (0..points.len()).into_par_iter().map(|i| self.value(&points.point(i))).collect()
+    }
+
+    /// The function at the candidates, without any kernel evaluation.
+    pub fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
+        let mut values = evaluate(&self.prior, candidates.points(), candidates.len());
+        for (value, correction) in values.iter_mut().zip(candidates.weigh(&self.white)) {
+            *value += correction;
+        }
+        values
+    }
+}
+
+/// The prior draw at the first `n` points.
+fn evaluate(prior: &PriorDraw, points: &Points, n: usize) -> Vec<f64> {
+    (0..n)
+        .into_par_iter()
+        .map_init(
+            || (Vec::new(), Vec::new(), vec![0.0; points.dims()]),
+            |(waves, weights, x), i| {
+                points.copy_point(i, x);
+                prior.value(x, waves, weights)
+            },
+        )
+        .collect()
+}
+
+/// A function drawn from the Bayesian linear regression on random features (Dai et al. 2022, App. F.3).
+#[derive(Clone, Debug)]
+pub struct FeaturePath {
+    draw: PriorDraw,
+}
+
+impl FeaturePath {
+    /// Draws features of `gp`'s kernel and weights from their posterior given the values `y` of its observed points:
+    /// `O(n F^2 + F^3)`.
+    ///
+    /// With `A = Phi^T D^-1 Phi + I = L L^T`, a draw is `A^-1 Phi^T D^-1 y + L^-T z`.
+    pub fn draw(gp: &Gp, y: &[f64], features: usize, rng: &mut Stream) -> Result<Self, NotPositiveDefinite> {
+        let n = gp.observed();
+        let mut draw = PriorDraw::new(gp.kernel(), gp.points().dims(), features, rng);
+        let f = draw.weights.len();
+        let waves = if draw.phases.is_empty() { 1.0 } else { 2.0 };
+        let amplitude = (waves * gp.kernel().outputscale / f as f64).sqrt();
+        let z: Vec<f64> = draw.weights.iter().map(|w| w / amplitude).collect();
+        draw.weights.fill(amplitude);
+        // Rows of D^-1/2 Phi, one per observation (column-major F x n).
+        let rows: Vec<Vec<f64>> = (0..n)
+            .into_par_iter()
+            .map(|i| {
+                let inverse_sd = gp.noise(i).sqrt().recip();
+                let mut row = draw.features(&gp.points().point(i));
+                row.iter_mut().for_each(|phi| *phi *= inverse_sd);
+                row
+            })
+            .collect();
+        let phi = rows.concat();
+        let mut gram = vec![0.0; f * f];
+        if n > 0 {
+            let phi = faer::MatRef::from_column_major_slice(&phi, f, n);
+            let out = faer::MatMut::from_column_major_slice_mut(&mut gram, f, f);
+            faer::linalg::matmul::matmul(out, faer::Accum::Replace, phi, phi.transpose(), 1.0, faer::Par::Seq);
+        }
+        let a = Cholesky::factor(f, |j, rows| {
+            rows.copy_from_slice(&gram[j * f + j..(j + 1) * f]);
+            rows[0] += 1.0;
+        })?;
+        let mut mean = vec![0.0; f];
+        for (i, row) in rows.iter().enumerate() {
+            vector::axpy(y[i] / gp.noise(i).sqrt(), row, &mut mean);
+        }
+        a.solve(&mut mean);
+        let mut spread = z;
+        a.solve_upper(&mut spread);
+        draw.weights = mean.iter().zip(&spread).map(|(m, s)| amplitude * (m + s)).collect();
+        Ok(Self { draw })
+    }
+
+    /// The function at every point of a set.
+    pub fn values(&self, points: &Points) -> Vec<f64> {
+        evaluate(&self.draw, points, points.len())
+    }
+
+    /// The function and its gradient at one point.
+    pub fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.fill(0.0);
+        self.draw.value_and_gradient(x, gradient)
+    }
+}

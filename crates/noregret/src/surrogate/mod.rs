@@ -1,0 +1,33 @@
+//! From data to a posterior: what is believed of the objective at points not tried yet.
+
+pub mod gp;
+pub mod points;
+
+use points::Points;
+
+/// Posterior mean and variance at each of a set of points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marginals {
+    /// Posterior means.
+    pub mean: Vec<f64>,
+    /// Posterior variances of the noise-free function, never negative.
+    pub variance: Vec<f64>,
+}
+
+/// A fitted, immutable model. All that can fail fails in fitting.
+pub trait Surrogate: Send + Sync {
+    /// Marginal posterior at each of `points`.
+    fn marginals(&self, points: &Points) -> Marginals;
+}
+
+/// Capability: the marginal posterior is differentiable in the point.
+pub trait Gradient: Surrogate {
+    /// Mean and variance at `x`, with their gradients.
+    fn marginal_with_gradient(&self, x: &[f64], mean: &mut [f64], variance: &mut [f64]) -> (f64, f64);
+
+    /// A cheaper stand-in for the posterior near `center`, if there is one worth having. What is found with it is
+    /// compared under the exact posterior afterwards.
+    fn local(&self, _center: &[f64]) -> Option<Box<dyn Gradient + '_>> {
+        None
+    }
+}
