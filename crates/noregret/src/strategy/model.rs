@@ -31,12 +31,14 @@ const KEPT_POOL: usize = 20_000;
 const FRESH: usize = 48;
 /// How many of the best points they surround.
 const CENTERS: usize = 3;
-/// Likelihoods of a fit from nothing on few points, from each of its starts ...
+/// A fit from nothing climbs on few points first, from each of its starts ...
 const COARSE: Effort = Effort { evaluations: 30, tolerance: 1e-2 };
-/// ... that many points ...
+/// ... this many ...
 const COARSE_POINTS: usize = 100;
-/// ... and of the fit that follows, or of a warm start.
-const FINE: Effort = Effort { evaluations: 20, tolerance: 1e-3 };
+/// ... then from the best end on half of the points it may use ...
+const MIDDLE: Effort = Effort { evaluations: 15, tolerance: 3e-3 };
+/// ... and at last on all of them, as a warm start does at once: a likelihood costs the cube of the points.
+const FINE: Effort = Effort { evaluations: 16, tolerance: 1e-3 };
 
 /// A utility of a model, at the candidates that the model keeps.
 pub trait OnModel: Acquisition {
@@ -180,7 +182,7 @@ impl GpModel {
         Fit { evaluations: history.len(), mean, sd, hyperparameters, seed, likelihoods }
     }
 
-    /// From nothing: two starts on few points, then the better one on more. Warm: only the latter.
+    /// From nothing: two starts on few points, then the better one on more and more. Warm: on all at once.
     fn climb(&self, data: &Dataset, kernel: &Kernel, start: Option<Hyperparameters>, seed: u64) -> (Hyperparameters, usize) {
         let mut rng = Stream::seed_from_u64(seed ^ SUBSAMPLE);
         let mut order: Vec<usize> = (0..data.points.len()).collect();
@@ -215,7 +217,12 @@ impl GpModel {
             let starts = if self.config.warm_start { vec![first, rough] } else { vec![first] };
             let ends: Vec<_> = starts.iter().map(|start| fit(coarse, start, COARSE)).collect();
             let best = ends.into_iter().reduce(|a, b| if b.log_posterior > a.log_posterior { b } else { a });
-            best.expect("invariant: there is a start").hyperparameters
+            let best = best.expect("invariant: there is a start").hyperparameters;
+            if self.config.fit_points > 2 * coarse && data.points.len() > 2 * coarse {
+                fit(self.config.fit_points / 2, &best, MIDDLE).hyperparameters
+            } else {
+                best
+            }
         });
         let fitted = fit(self.config.fit_points, &start, FINE).hyperparameters;
         (fitted, likelihoods)

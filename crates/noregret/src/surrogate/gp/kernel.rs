@@ -15,14 +15,14 @@
 //! `k(x, c) = outputscale * product of h_f(s_f)`. Gradients follow the same split: `dk/ds_f`, then `ds_f/dx_k` and
 //! `ds_f/dlog l_k = -p * (k-th term of s_f)` with `p = 2` for squared lengthscales and 1 for the overlap.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::surrogate::points::Points;
-use crate::math::vector::{self, exp_one};
+use crate::math::vector::{self, exp_one, fma};
 
-/// Points handled at a time: the scratch of a chunk stays in the first-level cache.
-const CHUNK: usize = 256;
+/// Points handled at a time: their statistics stay in registers from the first coordinate to the covariance.
+const LANES: usize = 16;
 
 /// The shape of a one-factor kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,32 +60,32 @@ impl Form {
     /// `h(s)` and `dh/ds` at one statistic.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
-    fn value_and_slope(self, s: f64) -> (f64, f64) {
+    fn value_and_slope<S: Simd>(self, s: f64) -> (f64, f64) {
         match self {
             Form::SquaredExponential => {
-                let e = exp_one(-0.5 * s);
+                let e = exp_one::<S>(-0.5 * s);
                 (e, -0.5 * e)
             }
             Form::Matern12 => {
                 let r = s.sqrt();
-                let e = exp_one(-r);
+                let e = exp_one::<S>(-r);
                 // dh/ds = -exp(-r) / (2 r) has a pole at r = 0, where the kernel has its cusp: 0 is the mean of its
                 // one-sided slopes.
                 (e, if r > 0.0 { -0.5 * e / r } else { 0.0 })
             }
             Form::Matern32 => {
                 let r = (3.0 * s).sqrt();
-                let e = exp_one(-r);
+                let e = exp_one::<S>(-r);
                 ((1.0 + r) * e, -1.5 * e)
             }
             Form::Matern52 => {
                 let r = (5.0 * s).sqrt();
-                let e = exp_one(-r);
+                let e = exp_one::<S>(-r);
                 ((1.0 + r + (5.0 / 3.0) * s) * e, (-5.0 / 6.0) * (1.0 + r) * e)
             }
             Form::Linear => (s, 1.0),
             Form::Overlap => {
-                let e = exp_one(-s);
+                let e = exp_one::<S>(-s);
                 (e, -e)
             }
         }
@@ -108,36 +108,42 @@ impl Factor {
         if self.lengthscales.len() == 1 { self.lengthscales[0] } else { self.lengthscales[i] }
     }
 
-    /// `s[i]` = statistic of `points[offset + i]` and `x`.
+    /// Statistics of `x` and the points `first .. first + LANES` (beyond the last point: of `x` and itself).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
-    fn statistic(&self, points: &Points, offset: usize, x: &[f64], s: &mut [f64]) {
-        s.fill(0.0);
+    fn statistics<S: Simd>(&self, form: Form, points: &Points, first: usize, x: &[f64]) -> [f64; LANES] {
+        let mut s = [0.0; LANES];
         for (i, &k) in self.dims.iter().enumerate() {
-            let coordinate = &points.coordinate(k)[offset..offset + s.len()];
             let (c, inverse) = (x[k], 1.0 / self.lengthscale(i));
-            match self.form {
+            let rest = &points.coordinate(k)[first..];
+            let block = rest.first_chunk::<LANES>().copied().unwrap_or_else(|| {
+                let mut padded = [c; LANES];
+                padded[..rest.len()].copy_from_slice(rest);
+                padded
+            });
+            match form {
                 Form::Linear => {
                     let weight = c * inverse * inverse;
-                    for (s, x) in s.iter_mut().zip(coordinate) {
-                        *s += x * weight;
+                    for l in 0..LANES {
+                        s[l] = fma::<S>(block[l], weight, s[l]);
                     }
                 }
                 Form::Overlap => {
-                    for (s, x) in s.iter_mut().zip(coordinate) {
+                    for l in 0..LANES {
                         #[expect(clippy::float_cmp, reason = "categories are encoded exactly")]
-                        let differs = *x != c;
-                        *s += if differs { inverse } else { 0.0 };
+                        let differs = block[l] != c;
+                        s[l] += if differs { inverse } else { 0.0 };
                     }
                 }
                 _ => {
-                    for (s, x) in s.iter_mut().zip(coordinate) {
-                        let difference = (x - c) * inverse;
-                        *s += difference * difference;
+                    for l in 0..LANES {
+                        let difference = (block[l] - c) * inverse;
+                        s[l] = fma::<S>(difference, difference, s[l]);
                     }
                 }
             }
         }
+        s
     }
 }
 
@@ -208,22 +214,10 @@ impl Kernel {
 
     /// `out[i] = k(points[from + i], x)`.
     pub fn column(&self, points: &Points, from: usize, x: &[f64], out: &mut [f64]) {
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut scratch = [0.0; CHUNK];
-                for (c, out) in out.chunks_mut(CHUNK).enumerate() {
-                    out.fill(self.outputscale);
-                    for factor in &self.factors {
-                        let s = &mut scratch[..out.len()];
-                        factor.statistic(points, from + c * CHUNK, x, s);
-                        for_each_form!(factor.form, FORM => for (out, s) in out.iter_mut().zip(&*s) {
-                            *out *= FORM.value_and_slope(*s).0;
-                        });
-                    }
-                }
-            },
-        );
+        out.fill(self.outputscale);
+        for factor in &self.factors {
+            Arch::new().dispatch(Column { factor, points, from, x, out });
+        }
     }
 
     /// The column of `x` and all points from `from` on, with the derivatives that gradients are made of.
@@ -236,33 +230,12 @@ impl Kernel {
             slopes.clear();
             slopes.resize(n, self.outputscale);
         }
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut scratch = [0.0; CHUNK];
-                let mut values = [0.0; CHUNK];
-                for start in (0..n).step_by(CHUNK) {
-                    let end = (start + CHUNK).min(n);
-                    let s = &mut scratch[..end - start];
-                    let h = &mut values[..end - start];
-                    for (f, factor) in self.factors.iter().enumerate() {
-                        factor.statistic(points, from + start, x, s);
-                        for_each_form!(factor.form, FORM => {
-                            let slopes = &mut out.by_statistic[f][start..end];
-                            for ((slope, h), s) in slopes.iter_mut().zip(h.iter_mut()).zip(&*s) {
-                                let (value, by_s) = FORM.value_and_slope(*s);
-                                *slope *= by_s;
-                                *h = value;
-                            }
-                        });
-                        multiply(&mut out.value[start..end], h);
-                        for other in (0..self.factors.len()).filter(|&other| other != f) {
-                            multiply(&mut out.by_statistic[other][start..end], h);
-                        }
-                    }
-                }
-            },
-        );
+        let Slopes { value, by_statistic } = out;
+        for (f, factor) in self.factors.iter().enumerate() {
+            let (before, rest) = by_statistic.split_at_mut(f);
+            let (own, after) = rest.split_at_mut(1);
+            Arch::new().dispatch(ColumnWithSlopes { factor, points, from, x, value, own: &mut own[0], before, after });
+        }
     }
 
     /// Adds `scale * d/dx sum_i weights[i] k(points[i], x)` to `gradient`; `slopes` is the column of `x`.
@@ -338,7 +311,7 @@ impl Kernel {
                     Form::Overlap => {
                         t.iter().zip(coordinate).filter(|(_, x)| **x != c).map(|(t, _)| t).sum::<f64>() / l
                     }
-                    _ => weighted_squares(t, coordinate, c) / (l * l),
+                    _ => vector::weighted_squares(t, coordinate, c) / (l * l),
                 };
                 gradient[slot + if factor.lengthscales.len() == 1 { 0 } else { i }] -= factor.form.power() * sum;
             }
@@ -347,32 +320,75 @@ impl Kernel {
     }
 }
 
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
-fn multiply(out: &mut [f64], by: &[f64]) {
-    for (out, by) in out.iter_mut().zip(by) {
-        *out *= by;
+/// Multiplies `out` by one factor's part of the column of `x`.
+struct Column<'a> {
+    factor: &'a Factor,
+    points: &'a Points,
+    from: usize,
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Column<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { factor, points, from, x, out } = self;
+        for_each_form!(factor.form, FORM => for (b, out) in out.chunks_mut(LANES).enumerate() {
+            let mut h = factor.statistics::<S>(FORM, points, from + b * LANES, x);
+            for h in &mut h {
+                *h = FORM.value_and_slope::<S>(*h).0;
+            }
+            multiply(out, &h);
+        });
     }
 }
 
-/// `sum_i t_i (x_i - c)^2`.
-fn weighted_squares(t: &[f64], x: &[f64], c: f64) -> f64 {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut lanes = [0.0; 16];
-            let (t_blocks, t_rest) = t.as_chunks::<16>();
-            let (x_blocks, x_rest) = x.as_chunks::<16>();
-            for (t, x) in t_blocks.iter().zip(x_blocks) {
-                for i in 0..16 {
-                    let difference = x[i] - c;
-                    lanes[i] += t[i] * (difference * difference);
-                }
+/// Multiplies values and slopes by one factor's part of the column of `x`; `own` is that factor's slope.
+struct ColumnWithSlopes<'a> {
+    factor: &'a Factor,
+    points: &'a Points,
+    from: usize,
+    x: &'a [f64],
+    value: &'a mut [f64],
+    own: &'a mut [f64],
+    before: &'a mut [Vec<f64>],
+    after: &'a mut [Vec<f64>],
+}
+
+impl WithSimd for ColumnWithSlopes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { factor, points, from, x, value, own, before, after } = self;
+        let n = value.len();
+        for_each_form!(factor.form, FORM => for start in (0..n).step_by(LANES) {
+            let block = start..(start + LANES).min(n);
+            let (mut h, mut slope) = ([0.0; LANES], factor.statistics::<S>(FORM, points, from + start, x));
+            for l in 0..LANES {
+                (h[l], slope[l]) = FORM.value_and_slope::<S>(slope[l]);
             }
-            let rest: f64 = t_rest.iter().zip(x_rest).map(|(t, x)| t * (x - c) * (x - c)).sum();
-            lanes.iter().sum::<f64>() + rest
-        },
-    )
+            multiply(&mut own[block.clone()], &slope);
+            multiply(&mut value[block.clone()], &h);
+            for other in before.iter_mut().chain(after.iter_mut()) {
+                multiply(&mut other[block.clone()], &h);
+            }
+        });
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
+fn multiply(out: &mut [f64], by: &[f64; LANES]) {
+    if let Some(out) = out.first_chunk_mut::<LANES>() {
+        for l in 0..LANES {
+            out[l] *= by[l];
+        }
+    } else {
+        out.iter_mut().zip(by).for_each(|(out, by)| *out *= by);
+    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl Default for GpConfig {
             },
             standardize: true,
             max_points: 8_000,
-            fit_points: 300,
+            fit_points: 500,
             refit_growth: 0.125,
             warm_start: true,
             features: 1_024,

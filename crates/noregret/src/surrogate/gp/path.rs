@@ -16,9 +16,6 @@
 //! expectation. A Matérn kernel has Student-t frequencies with `2 nu` degrees of freedom; an overlap factor is a random
 //! sign per category, shared by all categories with probability `exp(-1 / l)`; a linear factor is a random plane.
 
-use std::f64::consts::FRAC_PI_2;
-
-use pulp::Arch;
 use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -28,7 +25,7 @@ use super::kernel::{Form, Kernel, Slopes};
 use super::posterior::Gp;
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::math::rng::Stream;
-use crate::math::vector::{self, cos_one};
+use crate::math::vector;
 use crate::surrogate::points::Points;
 
 /// Features of a path come in words of this many signs.
@@ -195,17 +192,9 @@ impl PriorDraw {
         if waves.is_empty() {
             waves = vec![0.0; weights.len()];
         }
-        // d/dx_k cos(a) = -sin(a) omega_k, and -sin(a) = cos(a + pi/2).
+        // d/dx_k cos(a) = -sin(a) omega_k
         let mut sines = vec![0.0; waves.len()];
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for i in 0..waves.len() {
-                    sines[i] = cos_one(waves[i] + FRAC_PI_2) * weights[i];
-                    waves[i] = cos_one(waves[i]);
-                }
-            },
-        );
+        vector::cos_and_slope(&mut waves, &weights, &mut sines);
         for (frequencies, gradient) in self.frequencies.iter().zip(gradient.iter_mut()) {
             if !frequencies.is_empty() {
                 *gradient += vector::dot(frequencies, &sines);
