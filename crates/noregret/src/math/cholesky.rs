@@ -489,14 +489,23 @@ mod tests {
         assert!(Cholesky::factor(0, |_, _| ()).unwrap().is_empty());
     }
 
-    /// The blocked factorisation may use threads; its bits must not depend on them.
+    /// Blocked factorisation and inverse use threads from some size on; their bits must not depend on how many.
     #[test]
     fn threads_do_not_change_the_factor() {
-        let n = 600;
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let one = pool(1).install(|| factored(n));
-        let many = pool(4).install(|| factored(n));
-        assert!(one.data.iter().zip(&many.data).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+        for n in [400, 1100] {
+            let run = |threads| {
+                pool(threads).install(|| {
+                    let (factor, mut inverse) = (factored(n), Vec::new());
+                    factor.inverse(&mut inverse, &mut Vec::new());
+                    (factor.data, inverse)
+                })
+            };
+            let (one, many) = (run(1), run(4));
+            assert!(same(&one.0, &many.0), "factor of {n}");
+            assert!(same(&one.1, &many.1), "inverse of {n}");
+        }
     }
 
     proptest! {

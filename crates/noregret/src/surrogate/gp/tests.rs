@@ -9,7 +9,7 @@ use super::fit::{Effort, Problem};
 use super::hyperparameters::{Hyperparameters, Prior, Tunable};
 use super::kernel::{Factor, Form, Kernel};
 use super::local::LocalGp;
-use super::path::Path;
+use super::path::{FeaturePath, Path};
 use super::posterior::Gp;
 use crate::acquisition::thompson::EnlargedPath;
 use crate::acquisition::utility::Utility;
@@ -280,6 +280,26 @@ fn paths_agree_with_themselves_at_candidates() {
     for (a, b) in path.values(&at).iter().zip(path.values_at(&candidates)) {
         assert!((a - b).abs() < 1e-9);
     }
+}
+
+/// Bayesian linear regression on features: without data the prior, with precise data an interpolant, and its own gradient.
+#[test]
+fn feature_paths_are_draws_of_the_regression() {
+    let empty = Gp::new(mixed_kernel(), Points::new(3), &[], vec![]).unwrap();
+    let at = random_points(3, 4, &mut stream(16));
+    let covariance = exact_covariance(&empty, &at);
+    let draw = |item| FeaturePath::draw(&empty, &[], 128, &mut stream(item)).unwrap().values(&at);
+    // 128 features are not quite Gaussian: see `pathwise_draws_have_the_posterior_moments`.
+    assert_moments(draw, &[0.0; 4], |i, j| covariance[i][j], 0.02);
+
+    let points = random_points(2, 20, &mut stream(17));
+    let y: Vec<f64> = (0..20).map(|i| objective(&points.point(i))).collect();
+    let gp = Gp::new(smooth(2), points.clone(), &y, vec![1e-6; 20]).unwrap();
+    let path = FeaturePath::draw(&gp, &y, 512, &mut stream(18)).unwrap();
+    // The posterior deviation at a point observed with noise variance 1e-6 is at most 1e-3, and so is its mean's error.
+    assert!(path.values(&points).iter().zip(&y).all(|(f, y)| (f - y).abs() < 6e-3));
+    let gap = gradient_gap(|x| path.values(&Points::from_columns(2, x))[0], |x, g| { path.value_and_gradient(x, g); }, &[0.3, 0.6]);
+    assert!(gap < 1e-6, "{gap:e}");
 }
 
 /// Theorem 4: the deviation of the enlarged path is `beta sigma + margin`.
