@@ -78,7 +78,8 @@ fn propose_cold(bencher: Bencher, n: usize) {
     bencher
         .with_inputs(|| {
             let algorithm = Algorithm::by_name("gp-ei").expect("a known name");
-            let mut study = Study::builder().space(space.clone()).algorithm(algorithm).build().expect("valid");
+            let mut study =
+                Study::builder().space(space.clone()).algorithm(algorithm).build().expect("valid");
             for i in 0..n {
                 let x = data.point(i);
                 study.add(&space.decode(&x), (5.0 * x[0]).sin() + x[1], None).expect("in the box");

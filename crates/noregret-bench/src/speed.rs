@@ -178,7 +178,8 @@ pub fn run(options: &SpeedOptions) -> Result<SpeedReport, Error> {
 fn random_study(options: &SpeedOptions, problem: &Problem, n: usize, run: u64) -> Result<Study, Error> {
     let space = Space::bounds(&problem.bounds)?;
     let algorithm = Algorithm::by_name(&options.algorithm)?;
-    let mut study = Study::builder().space(space.clone()).algorithm(algorithm).seed(options.seed + run).build()?;
+    let mut study =
+        Study::builder().space(space.clone()).algorithm(algorithm).seed(options.seed + run).build()?;
     let mut rng = Seed(options.seed).stream(Purpose::Experiment, n as u64, u16::try_from(run).unwrap_or(0));
     for _ in 0..n {
         let params = space.decode(&space.sample(&mut rng)?);
@@ -272,7 +273,8 @@ fn measure_parts(n: usize) -> Parts {
     let cholesky_ms = fastest(factor);
     drop(matrix);
 
-    let mut gp = Gp::new(kernel, points, &y, vec![1e-4; n]).expect("invariant: noise keeps it positive definite");
+    let mut gp =
+        Gp::new(kernel, points, &y, vec![1e-4; n]).expect("invariant: noise keeps it positive definite");
     let mut right_hand_sides = block;
     let solve_ms = fastest(|| gp.factor().solve_lower_rows(&mut right_hand_sides, CANDIDATES));
     drop(right_hand_sides);
@@ -291,9 +293,9 @@ fn measure_parts(n: usize) -> Parts {
     let (mut by_mean, mut by_variance) = ([0.0; 6], [0.0; 6]);
     let at = [0.3; 6];
     let gradient_us = 1e3 * fastest(|| gp.marginal_with_gradient(&at, &mut by_mean, &mut by_variance));
-    let local_gradient_us = gp.local(&at).map(|local| {
-        1e3 * fastest(|| local.marginal_with_gradient(&at, &mut by_mean, &mut by_variance))
-    });
+    let local_gradient_us = gp
+        .local(&at)
+        .map(|local| 1e3 * fastest(|| local.marginal_with_gradient(&at, &mut by_mean, &mut by_variance)));
     let cubed = (n as f64).powi(3);
     Parts {
         n,
@@ -383,7 +385,16 @@ impl SpeedReport {
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let share = |gflops: f64| format!("{gflops:.1} ({:.0} %)", 100.0 * gflops / self.peak_gflops);
-        let mut table = Table::new(["n", "cold ms", "warm ms", "warm mean ms", "refits", "likelihoods", "utilities", "gradients"]);
+        let mut table = Table::new([
+            "n",
+            "cold ms",
+            "warm ms",
+            "warm mean ms",
+            "refits",
+            "likelihoods",
+            "utilities",
+            "gradients",
+        ]);
         for s in &self.suggestions {
             table.row([
                 s.n.to_string(),
@@ -430,7 +441,8 @@ impl SpeedReport {
             "Parts on one thread, 1,000 candidates (in brackets: share of the core's {:.1} GFLOP/s)\n{table}",
             self.peak_gflops
         );
-        let mut table = Table::new(["n", "fitted on", "nats lost an observation", "time of a full fit saved"]);
+        let mut table =
+            Table::new(["n", "fitted on", "nats lost an observation", "time of a full fit saved"]);
         for s in &self.subsample {
             table.row([
                 s.n.to_string(),

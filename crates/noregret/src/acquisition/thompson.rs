@@ -68,7 +68,8 @@ impl Acquisition for EnlargedPath<'_> {
     fn values(&self, points: &Points) -> Vec<f64> {
         let marginals = self.gp.marginals(points);
         let mut values = self.path.values(points);
-        for (value, (mean, variance)) in values.iter_mut().zip(marginals.mean.iter().zip(&marginals.variance)) {
+        for (value, (mean, variance)) in values.iter_mut().zip(marginals.mean.iter().zip(&marginals.variance))
+        {
             *value = self.stretch(*mean, variance.sqrt(), *value);
         }
         values

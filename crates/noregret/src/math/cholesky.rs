@@ -25,8 +25,6 @@ const FIRST_JITTER: f64 = 1e-10;
 const JITTER_STEP: f64 = 10.0;
 /// ... and beyond this share the matrix is not a covariance at all, whatever rounding did to it.
 const LAST_JITTER: f64 = 1e-3;
-/// Room for new rows is made in steps of this share of `n`, so that growing copies little and wastes little.
-const ROOM: f64 = 0.125;
 /// Right-hand sides solved as one panel by one thread. Fixed, so that results do not depend on the threads.
 const PANEL: usize = 128;
 
@@ -73,13 +71,16 @@ impl Cholesky {
     ///
     /// `fill` is called again for every retry with a larger jitter, so that no second copy of `A` is kept.
     pub fn factor(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<Self, NotPositiveDefinite> {
-        let stride = n + (n as f64 * ROOM) as usize + 8;
+        let stride = with_room(n);
         let mut factor = Self { n, stride, data: vec![0.0; n * stride], repairs: Repairs::default() };
         let mut jitter = 0.0;
         loop {
-            factor.data.par_chunks_mut(stride.max(1)).enumerate().for_each(|(j, column)| fill(j, &mut column[j..n]));
-            let mean_diagonal =
-                (0..n).map(|j| factor.data[j * stride + j]).sum::<f64>() / n.max(1) as f64;
+            factor
+                .data
+                .par_chunks_mut(stride.max(1))
+                .enumerate()
+                .for_each(|(j, column)| fill(j, &mut column[j..n]));
+            let mean_diagonal = (0..n).map(|j| factor.data[j * stride + j]).sum::<f64>() / n.max(1) as f64;
             for j in 0..n {
                 factor.data[j * stride + j] += jitter;
             }
@@ -89,7 +90,8 @@ impl Cholesky {
                     return Ok(factor);
                 }
                 Err(pivot) => {
-                    let next = if jitter == 0.0 { FIRST_JITTER * mean_diagonal } else { jitter * JITTER_STEP };
+                    let next =
+                        if jitter == 0.0 { FIRST_JITTER * mean_diagonal } else { jitter * JITTER_STEP };
                     // `!(a <= b)` also stops on NaN.
                     if !(next <= LAST_JITTER * mean_diagonal) {
                         return Err(NotPositiveDefinite { n, pivot, jitter });
@@ -107,7 +109,8 @@ impl Cholesky {
             Par::Seq,
             faer::Spec::default(),
         ));
-        let matrix = MatMut::from_column_major_slice_with_stride_mut(&mut self.data, self.n, self.n, self.stride);
+        let matrix =
+            MatMut::from_column_major_slice_with_stride_mut(&mut self.data, self.n, self.n, self.stride);
         llt::factor::cholesky_in_place(
             matrix,
             llt::factor::LltRegularization::default(),
@@ -202,7 +205,7 @@ impl Cholesky {
         if self.n < self.stride {
             return;
         }
-        let stride = self.n + (self.n as f64 * ROOM) as usize + 8;
+        let stride = with_room(self.n);
         let mut data = Vec::with_capacity(stride * stride);
         for j in 0..self.n {
             data.extend_from_slice(&self.data[j * self.stride..(j + 1) * self.stride]);
@@ -350,13 +353,18 @@ impl Cholesky {
     }
 }
 
+/// Rows to make room for when there are `n`: an eighth more, so that growing copies little and wastes little.
+fn with_room(n: usize) -> usize {
+    n + n / 8 + 8
+}
+
 /// Threads for a dense `n x n` operation: below a few hundred rows starting them costs more than they save.
 fn factor_par(n: usize) -> Par {
     if n < 384 { Par::Seq } else { Par::rayon(0) }
 }
 
 /// Cuts the rows of `matrix` into panels of a fixed size and solves them in parallel.
-fn solve_panels(matrix: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>) + Sync) {
+fn solve_panels(matrix: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>) + Sync + Send) {
     let mut rest = matrix;
     let mut panels = Vec::with_capacity(rest.nrows() / PANEL + 1);
     while rest.nrows() > PANEL {
@@ -365,7 +373,7 @@ fn solve_panels(matrix: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>) + Sync)
         rest = tail;
     }
     panels.push(rest);
-    panels.into_par_iter().for_each(|panel| solve(panel));
+    panels.into_par_iter().for_each(solve);
 }
 
 #[cfg(test)]
@@ -380,14 +388,18 @@ mod tests {
     }
 
     fn factored(n: usize) -> Cholesky {
-        Cholesky::factor(n, |j, rows| rows.iter_mut().enumerate().for_each(|(i, a)| *a = covariance(j + i, j)))
-            .expect("positive definite")
+        Cholesky::factor(n, |j, rows| {
+            rows.iter_mut().enumerate().for_each(|(i, a)| *a = covariance(j + i, j));
+        })
+        .expect("positive definite")
     }
 
     fn reconstruct(chol: &Cholesky) -> Vec<Vec<f64>> {
         let l = chol.l();
         let n = chol.len();
-        (0..n).map(|i| (0..n).map(|j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()).collect()).collect()
+        (0..n)
+            .map(|i| (0..n).map(|j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()).collect())
+            .collect()
     }
 
     fn assert_factor_of(chol: &Cholesky, a: impl Fn(usize, usize) -> f64, tolerance: f64) {
@@ -459,10 +471,18 @@ mod tests {
             let b: Vec<f64> = (0..m * n).map(|i| ((i * i) as f64).sin()).collect();
             for upper in [false, true] {
                 let mut solved = b.clone();
-                if upper { chol.solve_upper_rows(&mut solved, m) } else { chol.solve_lower_rows(&mut solved, m) }
+                if upper {
+                    chol.solve_upper_rows(&mut solved, m);
+                } else {
+                    chol.solve_lower_rows(&mut solved, m);
+                }
                 for row in [0, m / 2, m - 1] {
                     let mut one: Vec<f64> = (0..n).map(|j| b[j * m + row]).collect();
-                    if upper { chol.solve_upper(&mut one) } else { chol.solve_lower(&mut one) }
+                    if upper {
+                        chol.solve_upper(&mut one);
+                    } else {
+                        chol.solve_lower(&mut one);
+                    }
                     assert!((0..n).all(|j| (one[j] - solved[j * m + row]).abs() < 1e-12));
                 }
             }

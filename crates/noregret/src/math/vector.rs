@@ -14,7 +14,6 @@ const LANES: usize = 32;
 
 /// `a * b + c`: fused where that is one instruction, and not a library call.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
 pub(crate) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
     if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
 }
@@ -178,7 +177,6 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 /// `exp(x)` without a branch: `2^k * p(r)`, `r = x - k ln 2` in two steps (Cody & Waite 1980), `|r| <= 0.347`,
 /// where the Taylor polynomial of degree 13 is exact to 4e-18.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
 pub(crate) fn exp_one<S: Simd>(x: f64) -> f64 {
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -212,7 +210,6 @@ pub(crate) fn exp_one<S: Simd>(x: f64) -> f64 {
 /// `cos(x)` without a branch: `x` is reduced to `|r| <= pi/2` by multiples of pi in three steps, then
 /// `cos(x) = (-1)^k cos(r)` and `cos(r) = 1 - 2 sin^2(r/2)` by the Taylor polynomial of `sin` on `|r/2| <= pi/4`.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
 pub(crate) fn cos_one<S: Simd>(x: f64) -> f64 {
     // pi = A + B + C, where A and B have 32 bits, so that k * A and k * B are exact for |k| < 2^20.
     const A: f64 = 3.141_592_653_468_251_2;

@@ -225,7 +225,9 @@ fn neighbor_levels(kind: Kind, level: u64) -> Vec<u64> {
     match kind {
         Kind::Continuous => Vec::new(),
         // A window of categories around the current one, wrapping: all of them unless there are very many.
-        Kind::Category(levels) => (1..levels.min(MAX_NEIGHBORS)).map(|step| (level + step) % levels).collect(),
+        Kind::Category(levels) => {
+            (1..levels.min(MAX_NEIGHBORS)).map(|step| (level + step) % levels).collect()
+        }
         Kind::Levels(levels) => {
             let steps = (0..MAX_NEIGHBORS).map(|e| 1_u64 << e).take_while(|step| *step < levels);
             steps

@@ -3,7 +3,7 @@
 //! Random grid search is enough for sublinear regret if the grid grows with the rounds (Kim et al. 2025, Theorems 7
 //! and 8, Assumption 5): `|X_t| = c t`, fresh uniform points in every round.
 
-use super::{Maximize, Maximum, MaximizeError, Region, Work};
+use super::{Maximize, MaximizeError, Maximum, Region, Work};
 use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
@@ -27,7 +27,12 @@ pub struct SobolGrid {
 }
 
 impl Maximize for Exhaustive {
-    fn maximize(&self, utility: &dyn Acquisition, region: &Region<'_>, _: &mut Stream) -> Result<Maximum, MaximizeError> {
+    fn maximize(
+        &self,
+        utility: &dyn Acquisition,
+        region: &Region<'_>,
+        _: &mut Stream,
+    ) -> Result<Maximum, MaximizeError> {
         let Some(pool) = region.space.as_pool() else {
             return Err(MaximizeError::NothingLeft { tried: 0 });
         };
@@ -37,14 +42,24 @@ impl Maximize for Exhaustive {
 }
 
 impl Maximize for RandomGrid {
-    fn maximize(&self, utility: &dyn Acquisition, region: &Region<'_>, rng: &mut Stream) -> Result<Maximum, MaximizeError> {
+    fn maximize(
+        &self,
+        utility: &dyn Acquisition,
+        region: &Region<'_>,
+        rng: &mut Stream,
+    ) -> Result<Maximum, MaximizeError> {
         let points = region.uniform(self.size, rng)?;
         best_of(&utility.values(&points), &points, region)
     }
 }
 
 impl Maximize for SobolGrid {
-    fn maximize(&self, utility: &dyn Acquisition, region: &Region<'_>, rng: &mut Stream) -> Result<Maximum, MaximizeError> {
+    fn maximize(
+        &self,
+        utility: &dyn Acquisition,
+        region: &Region<'_>,
+        rng: &mut Stream,
+    ) -> Result<Maximum, MaximizeError> {
         let points = region.sobol(self.size, rng)?;
         best_of(&utility.values(&points), &points, region)
     }

@@ -50,7 +50,9 @@ pub struct Maximum {
 #[non_exhaustive]
 pub enum MaximizeError {
     /// Every point has been proposed or evaluated already.
-    #[error("nothing is left to suggest: all {tried} points looked at were tried before (duplicates = \"allow\" would repeat them)")]
+    #[error(
+        "nothing is left to suggest: all {tried} points looked at were tried before (duplicates = \"allow\" would repeat them)"
+    )]
     NothingLeft {
         /// Points looked at.
         tried: usize,

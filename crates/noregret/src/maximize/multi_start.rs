@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::climb::{Climbed, Climber};
 use super::grid::best_of;
-use super::{Maximize, Maximum, MaximizeError, Region, Work};
+use super::{Maximize, MaximizeError, Maximum, Region, Work};
 use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
@@ -23,7 +23,12 @@ pub struct MultiStart {
 }
 
 impl Maximize for MultiStart {
-    fn maximize(&self, utility: &dyn Acquisition, region: &Region<'_>, rng: &mut Stream) -> Result<Maximum, MaximizeError> {
+    fn maximize(
+        &self,
+        utility: &dyn Acquisition,
+        region: &Region<'_>,
+        rng: &mut Stream,
+    ) -> Result<Maximum, MaximizeError> {
         if self.grid == 0 {
             return self.climb_from(utility, region, &region.uniform(self.starts, rng)?);
         }

@@ -146,7 +146,8 @@ impl Region<'_> {
             Kind::Levels(levels) => {
                 // At least one step either way, so that small radii still move coarse parameters.
                 let z: f64 = StandardNormal.sample(rng);
-                let step = (z * radius * levels as f64).abs().round().max(1.0) as i64 * if z < 0.0 { -1 } else { 1 };
+                #[expect(clippy::cast_possible_truncation, reason = "saturates; levels are at most 2^46")]
+                let step = (z * radius * levels as f64).abs().round().max(1.0).copysign(z) as i64;
                 let level = self.space.level_of(k, u).saturating_add_signed(step).min(levels - 1);
                 self.space.coordinate_of_level(k, level)
             }

@@ -145,7 +145,11 @@ impl Solver {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<(), SolverError> {
         let positive = |field, value: f64| {
-            if value > 0.0 && value.is_finite() { Ok(()) } else { Err(SolverError { solver: self.name(), field, value }) }
+            if value > 0.0 && value.is_finite() {
+                Ok(())
+            } else {
+                Err(SolverError { solver: self.name(), field, value })
+            }
         };
         match self {
             Solver::Auto { candidates, .. } => positive("candidates", *candidates as f64),

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use crate::math::rng::Stream;
 
 pub use builder::SpaceBuilder;
-pub(crate) use name::nearest;
 pub use error::SpaceError;
 pub use expression::{ExpressionProblem, Type as ExpressionType};
+pub(crate) use name::nearest;
 pub use param::{Kind, Param};
 pub use params::Params;
 pub use pool::Pool;

@@ -51,7 +51,11 @@ pub struct Description {
 const DESCRIPTIONS: [(&str, &str, &str); 7] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
-    ("sobol", "Sobol 1967; Owen 1995 (scrambling)", "points spread evenly: for looking around, without a model"),
+    (
+        "sobol",
+        "Sobol 1967; Owen 1995 (scrambling)",
+        "points spread evenly: for looking around, without a model",
+    ),
     (
         "gp-ucb",
         "Srinivas et al. 2010; Kim et al. 2025, Alg. 1 (random grid: Thm. 7)",

@@ -82,11 +82,15 @@ impl TryFrom<GpTsConfig> for GpTs {
         config.solver.validate()?;
         if !(config.accuracy > 0.0 && config.accuracy <= 1.0) {
             let range = "above 0 and at most 1";
-            return Err(AlgorithmError::OutOfRange { option: "accuracy", range, value: config.accuracy }.into());
+            return Err(
+                AlgorithmError::OutOfRange { option: "accuracy", range, value: config.accuracy }.into()
+            );
         }
         if !(config.norm_bound >= 0.0 && config.norm_bound.is_finite()) {
             let range = "finite and not negative";
-            return Err(AlgorithmError::OutOfRange { option: "norm_bound", range, value: config.norm_bound }.into());
+            return Err(
+                AlgorithmError::OutOfRange { option: "norm_bound", range, value: config.norm_bound }.into()
+            );
         }
         Ok(Self { model: GpModel::new(config.model.clone()), config })
     }

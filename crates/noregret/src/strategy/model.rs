@@ -130,7 +130,10 @@ impl GpModel {
         }
         let fit = memo.fit.clone().expect("invariant: a fit is due when there is none");
         let usable = self.state.take().filter(|s| {
-            s.fit == fit && s.revision == history.revision() && s.told <= history.len() && (s.kept.len() == candidates || history.space().as_pool().is_some())
+            s.fit == fit
+                && s.revision == history.revision()
+                && s.told <= history.len()
+                && (s.kept.len() == candidates || history.space().as_pool().is_some())
         });
         let mut state = match usable {
             Some(state) => state,
@@ -161,6 +164,7 @@ impl GpModel {
     /// form a geometric series, whose sum is a constant factor of the last.
     fn is_due(&self, history: &History, memo: &Memo) -> bool {
         memo.fit.as_ref().is_none_or(|fit| {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
             let growth = (fit.evaluations as f64 * self.config.refit_growth) as usize;
             history.len() >= fit.evaluations + growth.max(1) || history.len() < fit.evaluations
         })
@@ -172,7 +176,9 @@ impl GpModel {
         let (mean, sd) = if self.config.standardize { data.mean_and_sd() } else { (0.0, 1.0) };
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
-            .filter(|fit| self.config.warm_start && fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count())
+            .filter(|fit| {
+                self.config.warm_start && fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count()
+            })
             .map(|fit| fit.hyperparameters.clone());
         let (hyperparameters, likelihoods) = if self.config.is_fitted() {
             self.climb(&data.standardized(mean, sd), &kernel, start, seed)
@@ -183,7 +189,13 @@ impl GpModel {
     }
 
     /// From nothing: two starts on few points, then the better one on more and more. Warm: on all at once.
-    fn climb(&self, data: &Dataset, kernel: &Kernel, start: Option<Hyperparameters>, seed: u64) -> (Hyperparameters, usize) {
+    fn climb(
+        &self,
+        data: &Dataset,
+        kernel: &Kernel,
+        start: Option<Hyperparameters>,
+        seed: u64,
+    ) -> (Hyperparameters, usize) {
         let mut rng = Stream::seed_from_u64(seed ^ SUBSAMPLE);
         let mut order: Vec<usize> = (0..data.points.len()).collect();
         shuffle(&mut order, &mut rng);
@@ -210,9 +222,14 @@ impl GpModel {
             let first = self.config.start(kernel);
             // The second start: rougher and noisier.
             let rough = Hyperparameters {
-                lengthscales: first.lengthscales.iter().map(|l| (l * 0.3).max(self.config.lengthscale.low)).collect(),
+                lengthscales: first
+                    .lengthscales
+                    .iter()
+                    .map(|l| (l * 0.3).max(self.config.lengthscale.low))
+                    .collect(),
                 outputscale: first.outputscale,
-                noise_variance: (first.noise_variance * 100.0).clamp(self.config.noise.low, self.config.noise.high),
+                noise_variance: (first.noise_variance * 100.0)
+                    .clamp(self.config.noise.low, self.config.noise.high),
             };
             let starts = if self.config.warm_start { vec![first, rough] } else { vec![first] };
             let ends: Vec<_> = starts.iter().map(|start| fit(coarse, start, COARSE)).collect();
@@ -255,7 +272,11 @@ impl Dataset {
             Outcome::Failed => None,
         };
         let failed = |i: &usize| outcomes[*i] == Outcome::Failed;
-        let rows = if n > config.max_points { subset(&values, config.max_points / 2, seed) } else { (0..n).collect() };
+        let rows = if n > config.max_points {
+            subset(&values, config.max_points / 2, seed)
+        } else {
+            (0..n).collect()
+        };
         Self {
             points: history.points().select(&rows),
             values: rows.iter().map(|&i| values[i]).collect(),
@@ -317,7 +338,9 @@ impl State {
         let set = match history.space().as_pool() {
             Some(pool) if pool.len() <= KEPT_POOL => Points::from_columns(pool.dims(), pool.encoded()),
             Some(pool) => Points::new(pool.dims()),
-            None => region.sobol(candidates, &mut Stream::seed_from_u64(fit.seed)).map_err(MaximizeError::from)?,
+            None => {
+                region.sobol(candidates, &mut Stream::seed_from_u64(fit.seed)).map_err(MaximizeError::from)?
+            }
         };
         let kept = Candidates::new(&gp, set);
         let fresh = Candidates::new(&gp, Points::new(history.space().dims()));

@@ -16,10 +16,10 @@ use crate::maximize::grid::best_of;
 use crate::maximize::inexact::{Estimate, Ledger, Measure, REFERENCE_POINTS, estimate, eta};
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::solver::Solver;
-use crate::maximize::{Maximum, MaximizeError, Region, Work};
+use crate::maximize::{MaximizeError, Maximum, Region, Work};
 
 /// Flops that a reference solve's kernel block and triangular solve may cost, about a tenth of a second.
-const REFERENCE_FLOPS: f64 = 4e9;
+const REFERENCE_FLOPS: usize = 4_000_000_000;
 
 /// Settings shared by these strategies.
 #[derive(Clone, Copy, Debug)]
@@ -117,11 +117,13 @@ fn solve(
     let mut maximum = solve_once(target, course.solver, state, region, ledger, rng)?;
     let mut measured = None;
     if ledger.is_due(course.measure) {
-        let n = state.gp().len().max(1) as f64;
-        let points = ((REFERENCE_FLOPS / (n * n)) as usize).clamp(REFERENCE_POINTS / 8, REFERENCE_POINTS);
+        let n = state.gp().len().max(1);
+        let points = (REFERENCE_FLOPS / (n * n)).clamp(REFERENCE_POINTS / 8, REFERENCE_POINTS);
         measured = Some(estimate(target, region, (&maximum.x, maximum.value), points, rng)?);
     }
-    if let (Solver::AdaptiveGrid { budget, first }, Some(Estimate { best, floor, .. })) = (course.solver, measured) {
+    if let (Solver::AdaptiveGrid { budget, first }, Some(Estimate { best, floor, .. })) =
+        (course.solver, measured)
+    {
         // Grow the grid until this round fits the budget; the reference stays the same.
         while !ledger.within(eta(maximum.value, best, floor), *budget) && !ledger.is_exhausted() {
             ledger.enlarge(*first);
@@ -155,7 +157,9 @@ fn solve_once(
             best_of(&target.values_at(state.kept()), state.kept().points(), region)
         }
         Solver::Auto { polished, .. } if pool.is_none() => on_candidates(target, *polished, state, region),
-        _ => solver.build(ledger.rounds, region.space.dims(), ledger.grid, pool.is_some()).maximize(target, region, rng),
+        _ => solver
+            .build(ledger.rounds, region.space.dims(), ledger.grid, pool.is_some())
+            .maximize(target, region, rng),
     }
 }
 
@@ -172,7 +176,8 @@ fn on_candidates(
     for i in top(&fresh, polished.div_ceil(2).max(1)) {
         starts.push(&state.fresh().points().point(i));
     }
-    let climbs = MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let climbs =
+        MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
     let mut best = match climbs.climb_from(target, region, &starts) {
         Ok(best) => best,
         // All of these were tried before: take the best of the rest.

@@ -187,7 +187,10 @@ impl Study {
             TrialState::Complete { .. } => return Ok(Told::Repeated),
             TrialState::Failed { .. } if !value.is_finite() => return Ok(Told::Repeated),
             _ if !value.is_finite() => {
-                self.record(Event::Failed { number, reason: format!("the value is {value}, not a finite number") });
+                self.record(Event::Failed {
+                    number,
+                    reason: format!("the value is {value}, not a finite number"),
+                });
                 return Ok(Told::Failed);
             }
             TrialState::Failed { .. } => {
@@ -226,7 +229,10 @@ impl Study {
         if row >= rows {
             return Err(StudyError::UnknownRow { row, rows }.into());
         }
-        let choice = Choice { x: self.space().as_pool().map_or(Vec::new(), |p| p.point(row).to_vec()), row: Some(row) };
+        let choice = Choice {
+            x: self.space().as_pool().map_or(Vec::new(), |p| p.point(row).to_vec()),
+            row: Some(row),
+        };
         let params = self.params_of(&choice);
         self.record(Event::Added { params, choice, value, noise_variance });
         Ok(number)
@@ -260,7 +266,9 @@ impl Study {
             Event::Told { number, value, noise_variance } => {
                 self.end(*number, TrialState::Complete { value: *value, noise_variance: *noise_variance });
             }
-            Event::Failed { number, reason } => self.end(*number, TrialState::Failed { reason: reason.clone() }),
+            Event::Failed { number, reason } => {
+                self.end(*number, TrialState::Failed { reason: reason.clone() });
+            }
             Event::Added { params, choice, value, noise_variance } => {
                 let number = self.trials.len() as u64;
                 let state = TrialState::Running;
@@ -288,13 +296,12 @@ impl Study {
             _ => Outcome::Failed,
         };
         let choice = &self.choices[i];
-        match self.places[i] {
-            Some(place) => self.history.correct(place, choice, outcome),
-            None => {
-                self.places[i] = Some(self.history.len());
-                if self.history.told(number, outcome).is_none() {
-                    self.history.add(choice, outcome);
-                }
+        if let Some(place) = self.places[i] {
+            self.history.correct(place, choice, outcome);
+        } else {
+            self.places[i] = Some(self.history.len());
+            if self.history.told(number, outcome).is_none() {
+                self.history.add(choice, outcome);
             }
         }
         self.trials[i].state = state;
@@ -345,9 +352,10 @@ impl Study {
     /// The trial with the best value told. With noise, the luckiest: see [`Self::recommended`].
     pub fn best_observed(&self) -> Option<&Trial> {
         let score = |trial: &&Trial| trial.value().map(|value| self.direction.flip(value));
-        self.trials.iter().filter(|t| t.value().is_some()).reduce(|best, trial| {
-            if score(&trial) > score(&best) { trial } else { best }
-        })
+        self.trials
+            .iter()
+            .filter(|t| t.value().is_some())
+            .reduce(|best, trial| if score(&trial) > score(&best) { trial } else { best })
     }
 
     /// The evaluated point with the best posterior mean, with an interval for its noise-free value.
@@ -364,7 +372,9 @@ impl Study {
 
 fn check_noise(number: u64, noise_variance: Option<f64>) -> Result<(), StudyError> {
     match noise_variance {
-        Some(value) if !(value >= 0.0 && value.is_finite()) => Err(StudyError::NoiseVariance { number, value }),
+        Some(value) if !(value >= 0.0 && value.is_finite()) => {
+            Err(StudyError::NoiseVariance { number, value })
+        }
         _ => Ok(()),
     }
 }

@@ -51,6 +51,9 @@ impl Trial {
 
     /// Its parameters as numbers, in order: for objectives of numeric parameters. Text counts as NaN, true as 1.
     pub fn numbers(&self) -> Vec<f64> {
-        self.params.iter().map(|(_, v)| v.as_f64().or(v.as_bool().map(f64::from)).unwrap_or(f64::NAN)).collect()
+        self.params
+            .iter()
+            .map(|(_, v)| v.as_f64().or(v.as_bool().map(f64::from)).unwrap_or(f64::NAN))
+            .collect()
     }
 }

@@ -17,9 +17,10 @@ impl Points {
 
     /// Points given one after another (`d x n`, column-major).
     pub fn from_columns(dims: usize, columns: &[f64]) -> Self {
-        let len = if dims == 0 { 0 } else { columns.len() / dims };
+        let len = columns.len().checked_div(dims).unwrap_or(0);
         assert_eq!(columns.len(), dims * len, "every point needs all its coordinates");
-        let coordinates = (0..dims).map(|k| columns.iter().skip(k).step_by(dims).copied().collect()).collect();
+        let coordinates =
+            (0..dims).map(|k| columns.iter().skip(k).step_by(dims).copied().collect()).collect();
         Self { coordinates, len }
     }
 
@@ -63,7 +64,10 @@ impl Points {
     /// The points of a range.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        Self { coordinates: self.coordinates.iter().map(|c| c[range.clone()].to_vec()).collect(), len: range.len() }
+        Self {
+            coordinates: self.coordinates.iter().map(|c| c[range.clone()].to_vec()).collect(),
+            len: range.len(),
+        }
     }
 
     /// The points of the given indices, in that order.

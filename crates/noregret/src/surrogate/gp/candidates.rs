@@ -104,6 +104,7 @@ impl Candidates {
     }
 
     /// Posterior variances given observed and pending points. May be negative by rounding: clamp before the root.
+    #[expect(clippy::misnamed_getters, reason = "the variance that counts is the conditioned one")]
     pub fn variance(&self) -> &[f64] {
         &self.conditioned
     }

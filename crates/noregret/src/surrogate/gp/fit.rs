@@ -105,14 +105,23 @@ impl Problem<'_> {
 
     /// Log posterior at the logarithms `t` (lengthscales, output scale, noise), and its gradient.
     /// `None` where the covariance cannot be factored.
-    fn log_posterior(&self, t: &[f64], gradient: &mut [f64], kernel: &mut Kernel, work: &mut Work) -> Option<f64> {
+    fn log_posterior(
+        &self,
+        t: &[f64],
+        gradient: &mut [f64],
+        kernel: &mut Kernel,
+        work: &mut Work,
+    ) -> Option<f64> {
         let n = self.points.len();
         let lengthscales = t.len() - 2;
         kernel.set_lengthscales(t[..lengthscales].iter().map(|l| l.exp()));
         kernel.outputscale = t[lengthscales].exp();
         let noise_variance = t[lengthscales + 1].exp();
-        let noise: Vec<f64> =
-            self.known_noise.iter().map(|known| known.map_or(noise_variance, |v| v + self.noise.low)).collect();
+        let noise: Vec<f64> = self
+            .known_noise
+            .iter()
+            .map(|known| known.map_or(noise_variance, |v| v + self.noise.low))
+            .collect();
         let chol = factor(kernel, self.points, &noise).ok()?;
 
         let mut white = self.y.to_vec();
@@ -127,7 +136,12 @@ impl Problem<'_> {
         let diagonal = self.add_kernel_gradient(kernel, &chol, &alpha, work, gradient);
         gradient[lengthscales + 1] = 0.5
             * noise_variance
-            * diagonal.iter().zip(self.known_noise).filter(|(_, known)| known.is_none()).map(|(w, _)| w).sum::<f64>();
+            * diagonal
+                .iter()
+                .zip(self.known_noise)
+                .filter(|(_, known)| known.is_none())
+                .map(|(w, _)| w)
+                .sum::<f64>();
 
         for (i, tunable) in self.tunables().iter().enumerate() {
             let (density, slope) = tunable.prior.log_density(t[i], self.points.dims());
@@ -161,7 +175,12 @@ impl Problem<'_> {
                     kernel.column_with_slopes(self.points, j, &x, &mut slopes);
                     // Symmetry: twice the lower triangle, once the diagonal; the half of 1/2 tr cancels the two.
                     weights.clear();
-                    weights.extend(alpha[j..].iter().zip(&inverse[j * n + j..(j + 1) * n]).map(|(a, k)| a * alpha[j] - k));
+                    weights.extend(
+                        alpha[j..]
+                            .iter()
+                            .zip(&inverse[j * n + j..(j + 1) * n])
+                            .map(|(a, k)| a * alpha[j] - k),
+                    );
                     weights[0] *= 0.5;
                     kernel.add_log_lengthscale_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
                     part[lengthscales] += vector::dot(&weights, &slopes.value);
@@ -189,6 +208,7 @@ struct Work {
 impl Problem<'_> {
     /// The objective of the fit, for gradient checks.
     pub(crate) fn log_posterior_at(&self, t: &[f64], gradient: &mut [f64]) -> f64 {
-        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut Work::default()).unwrap_or(f64::NEG_INFINITY)
+        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut Work::default())
+            .unwrap_or(f64::NEG_INFINITY)
     }
 }

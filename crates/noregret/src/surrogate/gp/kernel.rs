@@ -18,8 +18,8 @@
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use crate::surrogate::points::Points;
 use crate::math::vector::{self, exp_one, fma};
+use crate::surrogate::points::Points;
 
 /// Points handled at a time: their statistics stay in registers from the first coordinate to the covariance.
 const LANES: usize = 16;
@@ -59,7 +59,6 @@ impl Form {
 
     /// `h(s)` and `dh/ds` at one statistic.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
     fn value_and_slope<S: Simd>(self, s: f64) -> (f64, f64) {
         match self {
             Form::SquaredExponential => {
@@ -110,7 +109,6 @@ impl Factor {
 
     /// Statistics of `x` and the points `first .. first + LANES` (beyond the last point: of `x` and itself).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
     fn statistics<S: Simd>(&self, form: Form, points: &Points, first: usize, x: &[f64]) -> [f64; LANES] {
         let mut s = [0.0; LANES];
         for (i, &k) in self.dims.iter().enumerate() {
@@ -169,12 +167,30 @@ pub struct Slopes {
 macro_rules! for_each_form {
     ($form:expr, $name:ident => $body:expr) => {
         match $form {
-            Form::SquaredExponential => { const $name: Form = Form::SquaredExponential; $body }
-            Form::Matern12 => { const $name: Form = Form::Matern12; $body }
-            Form::Matern32 => { const $name: Form = Form::Matern32; $body }
-            Form::Matern52 => { const $name: Form = Form::Matern52; $body }
-            Form::Linear => { const $name: Form = Form::Linear; $body }
-            Form::Overlap => { const $name: Form = Form::Overlap; $body }
+            Form::SquaredExponential => {
+                const $name: Form = Form::SquaredExponential;
+                $body
+            }
+            Form::Matern12 => {
+                const $name: Form = Form::Matern12;
+                $body
+            }
+            Form::Matern32 => {
+                const $name: Form = Form::Matern32;
+                $body
+            }
+            Form::Matern52 => {
+                const $name: Form = Form::Matern52;
+                $body
+            }
+            Form::Linear => {
+                const $name: Form = Form::Linear;
+                $body
+            }
+            Form::Overlap => {
+                const $name: Form = Form::Overlap;
+                $body
+            }
         }
     };
 }
@@ -192,9 +208,10 @@ impl Kernel {
 
     /// `k(x, x)`.
     pub fn variance(&self, x: &[f64]) -> f64 {
-        let linear = self.factors.iter().filter(|f| f.form == Form::Linear).map(|f| {
-            f.dims.iter().enumerate().map(|(i, &k)| (x[k] / f.lengthscale(i)).powi(2)).sum::<f64>()
-        });
+        let linear =
+            self.factors.iter().filter(|f| f.form == Form::Linear).map(|f| {
+                f.dims.iter().enumerate().map(|(i, &k)| (x[k] / f.lengthscale(i)).powi(2)).sum::<f64>()
+            });
         self.outputscale * linear.product::<f64>()
     }
 
@@ -234,7 +251,16 @@ impl Kernel {
         for (f, factor) in self.factors.iter().enumerate() {
             let (before, rest) = by_statistic.split_at_mut(f);
             let (own, after) = rest.split_at_mut(1);
-            Arch::new().dispatch(ColumnWithSlopes { factor, points, from, x, value, own: &mut own[0], before, after });
+            Arch::new().dispatch(ColumnWithSlopes {
+                factor,
+                points,
+                from,
+                x,
+                value,
+                own: &mut own[0],
+                before,
+                after,
+            });
         }
     }
 
@@ -313,7 +339,8 @@ impl Kernel {
                     }
                     _ => vector::weighted_squares(t, coordinate, c) / (l * l),
                 };
-                gradient[slot + if factor.lengthscales.len() == 1 { 0 } else { i }] -= factor.form.power() * sum;
+                gradient[slot + if factor.lengthscales.len() == 1 { 0 } else { i }] -=
+                    factor.form.power() * sum;
             }
             slot += factor.lengthscales.len();
         }
@@ -380,7 +407,6 @@ impl WithSimd for ColumnWithSlopes<'_> {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must inline into the dispatched body to be vectorised")]
 fn multiply(out: &mut [f64], by: &[f64; LANES]) {
     if let Some(out) = out.first_chunk_mut::<LANES>() {
         for l in 0..LANES {

@@ -93,7 +93,9 @@ pub enum GpConfigError {
         high: f64,
     },
     /// A kernel that the parameters cannot have.
-    #[error("kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential or linear")]
+    #[error(
+        "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential or linear"
+    )]
     OverlapForNumbers,
     /// A schedule that cannot be kept.
     #[error("refit_growth must be a share of 0 or more, not {value}")]

@@ -97,9 +97,11 @@ impl PriorDraw {
             let scale = |i: usize| factor.lengthscales[if factor.lengthscales.len() == 1 { 0 } else { i }];
             match factor.form {
                 Form::Linear => {
-                    let slopes = factor.dims.iter().enumerate().map(|(i, &k)| {
-                        (k, normals(rng).into_iter().map(|z| z / scale(i)).collect())
-                    });
+                    let slopes = factor
+                        .dims
+                        .iter()
+                        .enumerate()
+                        .map(|(i, &k)| (k, normals(rng).into_iter().map(|z| z / scale(i)).collect()));
                     draw.planes.push(Plane { slopes: slopes.collect() });
                 }
                 Form::Overlap => {
@@ -127,7 +129,8 @@ impl PriorDraw {
                             normals.iter().zip(&stretch).map(|(z, stretch)| z * stretch / scale(i)).collect();
                     }
                     if draw.phases.is_empty() {
-                        draw.phases = (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
+                        draw.phases =
+                            (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
                     }
                 }
             }
@@ -347,7 +350,14 @@ impl FeaturePath {
         if n > 0 {
             let phi = faer::MatRef::from_column_major_slice(&phi, f, n);
             let out = faer::MatMut::from_column_major_slice_mut(&mut gram, f, f);
-            faer::linalg::matmul::matmul(out, faer::Accum::Replace, phi, phi.transpose(), 1.0, faer::Par::Seq);
+            faer::linalg::matmul::matmul(
+                out,
+                faer::Accum::Replace,
+                phi,
+                phi.transpose(),
+                1.0,
+                faer::Par::Seq,
+            );
         }
         let a = Cholesky::factor(f, |j, rows| {
             rows.copy_from_slice(&gram[j * f + j..(j + 1) * f]);

@@ -49,7 +49,12 @@ pub struct Gp {
 
 impl Gp {
     /// The posterior of `kernel` given values `y` at `points`, each with its noise variance.
-    pub fn new(kernel: Kernel, points: Points, y: &[f64], noise: Vec<f64>) -> Result<Self, NotPositiveDefinite> {
+    pub fn new(
+        kernel: Kernel,
+        points: Points,
+        y: &[f64],
+        noise: Vec<f64>,
+    ) -> Result<Self, NotPositiveDefinite> {
         let n = points.len();
         assert!(y.len() == n && noise.len() == n, "one value and one noise variance per point");
         let factor = factor(&kernel, &points, &noise)?;
@@ -170,7 +175,14 @@ impl Gp {
             let k = MatRef::from_column_major_slice(&v, m, n);
             let observed = k.subcols(0, self.observed);
             let alpha = MatRef::from_column_major_slice(self.alpha(), self.observed, 1);
-            matmul(MatMut::from_column_major_slice_mut(&mut mean, m, 1), Accum::Replace, observed, alpha, 1.0, Par::Seq);
+            matmul(
+                MatMut::from_column_major_slice_mut(&mut mean, m, 1),
+                Accum::Replace,
+                observed,
+                alpha,
+                1.0,
+                Par::Seq,
+            );
         }
         self.factor.solve_lower_rows(&mut v, m);
         (mean, v)
@@ -209,7 +221,11 @@ impl Gp {
 }
 
 /// Factors `K(points, points) + diag(noise)`.
-pub(crate) fn factor(kernel: &Kernel, points: &Points, noise: &[f64]) -> Result<Cholesky, NotPositiveDefinite> {
+pub(crate) fn factor(
+    kernel: &Kernel,
+    points: &Points,
+    noise: &[f64],
+) -> Result<Cholesky, NotPositiveDefinite> {
     Cholesky::factor(points.len(), |j, rows| {
         let x = points.point(j);
         kernel.column(points, j, &x, rows);
@@ -219,12 +235,15 @@ pub(crate) fn factor(kernel: &Kernel, points: &Points, noise: &[f64]) -> Result<
 
 impl Surrogate for Gp {
     fn marginals(&self, points: &Points) -> Marginals {
-        let panels: Vec<Points> =
-            (0..points.len()).step_by(PANEL).map(|i| points.slice(i..(i + PANEL).min(points.len()))).collect();
+        let panels: Vec<Points> = (0..points.len())
+            .step_by(PANEL)
+            .map(|i| points.slice(i..(i + PANEL).min(points.len())))
+            .collect();
         let mut all = Marginals::default();
         for panel in &panels {
             let (mean, v) = self.project(panel);
-            let mut variance: Vec<f64> = (0..panel.len()).map(|i| self.kernel.variance(&panel.point(i))).collect();
+            let mut variance: Vec<f64> =
+                (0..panel.len()).map(|i| self.kernel.variance(&panel.point(i))).collect();
             for column in v.chunks(panel.len().max(1)) {
                 subtract_squares(column, &mut variance);
             }

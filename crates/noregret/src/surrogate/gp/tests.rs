@@ -124,7 +124,11 @@ fn followed_candidates_are_solved_ones() {
     let mut rng = stream(6);
     for round in 0..6 {
         let x: Vec<f64> = (0..3).map(|_| rng.random()).collect();
-        if round % 2 == 0 { gp.append(&x, objective(&x), 1e-3) } else { gp.condition(&x, 1e-3) }
+        if round % 2 == 0 {
+            gp.append(&x, objective(&x), 1e-3);
+        } else {
+            gp.condition(&x, 1e-3);
+        }
         candidates.follow(&gp);
         let fresh = Candidates::new(&gp, at.clone());
         let kept = |c: &Candidates| Marginals { mean: c.mean().to_vec(), variance: c.variance().to_vec() };
@@ -210,13 +214,22 @@ fn mixed_and_linear_paths_have_their_gradients() {
 }
 
 /// Moments of draws against the posterior: bounds of 5 standard errors, a false-alarm rate of 6e-7 a comparison.
-fn assert_moments(draw: impl Fn(u16) -> Vec<f64>, mean: &[f64], covariance: impl Fn(usize, usize) -> f64, extra: f64) {
+fn assert_moments(
+    draw: impl Fn(u16) -> Vec<f64>,
+    mean: &[f64],
+    covariance: impl Fn(usize, usize) -> f64,
+    extra: f64,
+) {
     let draws: Vec<Vec<f64>> = (0..4000).map(draw).collect();
     let n = draws.len() as f64;
     for i in 0..mean.len() {
         let average = draws.iter().map(|d| d[i]).sum::<f64>() / n;
         let sd = covariance(i, i).sqrt();
-        assert!((average - mean[i]).abs() < 5.0 * sd / n.sqrt() + extra, "mean {i}: {average} != {}", mean[i]);
+        assert!(
+            (average - mean[i]).abs() < 5.0 * sd / n.sqrt() + extra,
+            "mean {i}: {average} != {}",
+            mean[i]
+        );
         for j in 0..=i {
             let products = draws.iter().map(|d| (d[i] - mean[i]) * (d[j] - mean[j]));
             let estimate = products.sum::<f64>() / n;
@@ -267,7 +280,12 @@ fn pathwise_draws_have_the_posterior_moments() {
         let mean = gp.marginals(&at).mean;
         // Frequencies are fresh in every path, so the covariance is exact in expectation; a path of few features is
         // not Gaussian, though, and its products spread more: 256 features add a few per cent, covered by `extra`.
-        assert_moments(|item| Path::draw(&gp, 256, &mut stream(item)).values(&at), &mean, |i, j| covariance[i][j], 0.01);
+        assert_moments(
+            |item| Path::draw(&gp, 256, &mut stream(item)).values(&at),
+            &mean,
+            |i, j| covariance[i][j],
+            0.01,
+        );
     }
 }
 
@@ -298,7 +316,13 @@ fn feature_paths_are_draws_of_the_regression() {
     let path = FeaturePath::draw(&gp, &y, 512, &mut stream(18)).unwrap();
     // The posterior deviation at a point observed with noise variance 1e-6 is at most 1e-3, and so is its mean's error.
     assert!(path.values(&points).iter().zip(&y).all(|(f, y)| (f - y).abs() < 6e-3));
-    let gap = gradient_gap(|x| path.values(&Points::from_columns(2, x))[0], |x, g| { path.value_and_gradient(x, g); }, &[0.3, 0.6]);
+    let gap = gradient_gap(
+        |x| path.values(&Points::from_columns(2, x))[0],
+        |x, g| {
+            path.value_and_gradient(x, g);
+        },
+        &[0.3, 0.6],
+    );
     assert!(gap < 1e-6, "{gap:e}");
 }
 
