@@ -22,7 +22,7 @@ pub use trial::{Trial, TrialState};
 use crate::error::Error;
 use crate::math::rng::{Purpose, Seed};
 use crate::space::{Params, Space};
-use crate::strategy::Strategy;
+use crate::strategy::{Proposal, Strategy};
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Choice, Duplicates, History, Outcome};
@@ -142,7 +142,8 @@ impl Study {
         StudyBuilder::default()
     }
 
-    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials.
+    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials. If fewer are
+    /// left of a finite space, these.
     pub fn ask(&mut self, n: usize) -> Result<Vec<Trial>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         self.ask_for(Some(q))
@@ -154,19 +155,32 @@ impl Study {
     }
 
     fn ask_for(&mut self, q: Option<NonZeroUsize>) -> Result<Vec<Trial>, Error> {
-        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
-        let proposal = self.strategy.propose(&self.history, q, &mut rng)?;
+        let proposal = self.propose(q)?;
         self.diagnostics = Some(proposal.diagnostics);
         let first = self.trials.len();
         self.record(Event::Asked { choices: proposal.choices, memo: Box::new(proposal.memo) });
         Ok(self.trials[first..].to_vec())
     }
 
+    fn propose(&mut self, q: Option<NonZeroUsize>) -> Result<Proposal, Error> {
+        let (seed, t) = (self.seed, self.events.len() as u64);
+        let rng = || seed.stream(Purpose::Propose, t, 0);
+        let error = match self.strategy.propose(&self.history, q, &mut rng()) {
+            Err(error) if error.is_exhausted() => error,
+            answered => return answered,
+        };
+        // More were asked for than are left: hand out what is.
+        let limit = q.map_or(1, NonZeroUsize::get);
+        match self.history.left(limit).and_then(NonZeroUsize::new) {
+            Some(left) if left.get() < limit => self.strategy.propose(&self.history, Some(left), &mut rng()),
+            _ => Err(error),
+        }
+    }
+
     /// The points that [`Self::ask`] would hand out now; nothing is registered.
     pub fn suggest(&mut self, n: usize) -> Result<Vec<Params>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
-        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
-        let proposal = self.strategy.propose(&self.history, Some(q), &mut rng)?;
+        let proposal = self.propose(Some(q))?;
         Ok(proposal.choices.iter().map(|choice| self.params_of(choice)).collect())
     }
 
