@@ -178,12 +178,20 @@ impl History {
     fn set_taken(&mut self, choice: &Choice, outcome: Outcome) {
         let keep = match (self.duplicates, outcome) {
             (Duplicates::Avoid, _) | (_, Outcome::Failed) => true,
-            (Duplicates::Allow | Duplicates::Replicate, Outcome::Value { .. }) => false,
+            // The same point may be running as another trial.
+            (Duplicates::Allow, Outcome::Value { .. }) => self.is_running(choice),
+            (Duplicates::Replicate, Outcome::Value { .. }) => false,
         };
         if keep {
             self.taken.insert(&choice.x, choice.row);
         } else {
             self.taken.remove(&choice.x, choice.row);
         }
+    }
+
+    fn is_running(&self, choice: &Choice) -> bool {
+        let mut this = Taken::default();
+        this.insert(&choice.x, choice.row);
+        self.pending.values().any(|other| this.contains(&other.x, other.row))
     }
 }
