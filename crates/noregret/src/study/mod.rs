@@ -223,11 +223,11 @@ impl Study {
         Ok(Told::Failed)
     }
 
-    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure.
-    pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
+    /// Adds a result from elsewhere; it becomes a trial of its own. X(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
         let number = self.trials.len() as u64;
         check_noise(number, noise_variance)?;
-        let choice = Choice { x: self.space().encode(params)?, row: None };
+        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
+        let choice = Choice { x: self.space().encode(params)?, row };
         self.record(Event::Added { params: params.clone(), choice, value, noise_variance });
         Ok(number)
     }
