@@ -84,6 +84,23 @@ pub enum StudyError {
         /// How many there are.
         rows: usize,
     },
+    /// A log of another study.
+    #[error("event {position} of the log does not fit this study")]
+    ForeignLog {
+        /// Its place, from 0 on.
+        position: usize,
+        /// Why not.
+        #[source]
+        problem: Box<StudyError>,
+    },
+    /// A point of another space.
+    #[error("a point of {found} coordinates in a space of {expected}")]
+    Coordinates {
+        /// Its coordinates.
+        found: usize,
+        /// The space's.
+        expected: usize,
+    },
     /// Rows of numbers that do not fit the space.
     #[error("row {row} has {found} numbers for {expected} parameters")]
     RowLength {
@@ -223,7 +240,9 @@ impl Study {
         Ok(Told::Failed)
     }
 
-    /// Adds a result from elsewhere; it becomes a trial of its own. X(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
+    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure. In a pool,
+    /// the features of a row stand for that row.
+    pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
         let number = self.trials.len() as u64;
         check_noise(number, noise_variance)?;
         let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
@@ -256,6 +275,30 @@ impl Study {
     fn record(&mut self, event: Event) {
         self.apply(&event);
         self.events.push(event);
+    }
+
+    /// Whether an event of a log can have happened in this study.
+    fn check(&self, event: &Event) -> Result<(), StudyError> {
+        let choices = match event {
+            Event::Asked { choices, .. } => choices.as_slice(),
+            Event::Added { choice, .. } => std::slice::from_ref(choice),
+            Event::Told { number, .. } | Event::Failed { number, .. } => {
+                let asked = self.trials.len();
+                let known = usize::try_from(*number).is_ok_and(|i| i < asked);
+                return if known { Ok(()) } else { Err(StudyError::UnknownTrial { number: *number, asked }) };
+            }
+        };
+        let expected = self.space().dims();
+        let rows = self.space().as_pool().map_or(0, crate::space::Pool::len);
+        for choice in choices {
+            if choice.x.len() != expected {
+                return Err(StudyError::Coordinates { found: choice.x.len(), expected });
+            }
+            if let Some(row) = choice.row.filter(|row| *row >= rows) {
+                return Err(StudyError::UnknownRow { row, rows });
+            }
+        }
+        Ok(())
     }
 
     fn apply(&mut self, event: &Event) {
