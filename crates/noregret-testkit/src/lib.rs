@@ -1,5 +1,9 @@
-//! Test problems with known optima, statistics, and the gradient check.
+//! Test problems with known optima, statistics, the gradient check, and what every algorithm must pass.
+//!
+//! [`conformance`] speaks the types of the `noregret` that this crate depends on: call it from integration tests, since
+//! unit tests inside `noregret` are a crate of their own.
 
+pub mod conformance;
 pub mod gradient;
 pub mod problems;
 pub mod statistics;

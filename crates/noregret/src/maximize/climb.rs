@@ -122,7 +122,9 @@ impl Climber {
         // Predicates have no gradient: from an infeasible end go back along the way until it is feasible.
         let mut share = 1.0;
         for _ in 0..if region.space.is_constrained() { 6 } else { 1 } {
-            let mut x: Vec<f64> = start.iter().zip(&minimum.x).map(|(a, b)| a + share * (b - a)).collect();
+            // The first term vanishes at the end of the way, where `a + (b - a)` would miss a bound by rounding.
+            let mut x: Vec<f64> =
+                start.iter().zip(&minimum.x).map(|(a, b)| (1.0 - share) * a + share * b).collect();
             region.space.snap(&mut x);
             if region.space.is_feasible(&x) {
                 let value = utility.value(&x);

@@ -55,9 +55,14 @@ impl Taken {
     }
 }
 
-/// Encoded points are canonical, so equal points have equal bits (`+ 0.0` turns the negative zero into the other).
+/// Steps of a coordinate that are told apart: 2^46, the levels of the widest integer. Finer ones are rounding: a climb
+/// that ends one bit short of a bound has found the bound, and both decode to the same float.
+const STEPS: f64 = (1_u64 << 46) as f64;
+
+/// Equal for points that are the same but for rounding.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "coordinates lie in [0, 1]")]
 fn key(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|u| (u + 0.0).to_bits()).collect()
+    x.iter().map(|u| (u * STEPS).round() as u64).collect()
 }
 
 /// The space and what is taken of it.

@@ -160,6 +160,13 @@ impl Pool {
         }
     }
 
+    /// The first row with exactly these features, if there is one: a look at every row.
+    pub fn row_of(&self, params: &Params) -> Option<usize> {
+        let feature = |(i, name): (usize, &String)| params.get_near(i, name)?.as_f64();
+        let features: Vec<f64> = self.names.iter().enumerate().map(feature).collect::<Option<_>>()?;
+        self.features.chunks_exact(self.dims()).position(|row| row == features)
+    }
+
     /// Features at any point of the cube; the inverse of the scaling, whether or not a row is there.
     pub(super) fn decode(&self, u: &[f64]) -> Params {
         let values = self.ranges.iter().zip(u).map(|(&(low, high), &u)| float_at(low, high, false, u).into());

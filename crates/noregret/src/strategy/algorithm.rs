@@ -16,7 +16,7 @@ use crate::space::nearest;
 /// An algorithm and its settings. In files either a name, `"gp-ucb"`, or a table, `{ name = "gp-ucb", ... }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "name", rename_all = "kebab-case")]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
     /// The best default we know.
     Auto(AutoConfig),

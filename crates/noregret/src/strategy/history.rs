@@ -129,6 +129,15 @@ impl History {
         Region { space: &self.space, taken: &self.taken, batch }
     }
 
+    /// How many points of a finite space may still be suggested, counted up to `limit`; `None` if it is not finite.
+    pub fn left(&self, limit: usize) -> Option<usize> {
+        if let Some(pool) = self.space.as_pool() {
+            let free = (0..pool.len()).filter(|&row| !self.taken.contains(pool.point(row), Some(row)));
+            return Some(free.take(limit).count());
+        }
+        Some(self.space.points()?.filter(|x| !self.taken.contains(x, None)).take(limit).count())
+    }
+
     /// Notes a proposal: its points are running now.
     pub fn proposed(&mut self, numbered: impl IntoIterator<Item = (u64, Choice)>, memo: Memo) {
         for (number, choice) in numbered {
@@ -169,12 +178,20 @@ impl History {
     fn set_taken(&mut self, choice: &Choice, outcome: Outcome) {
         let keep = match (self.duplicates, outcome) {
             (Duplicates::Avoid, _) | (_, Outcome::Failed) => true,
-            (Duplicates::Allow | Duplicates::Replicate, Outcome::Value { .. }) => false,
+            // The same point may be running as another trial.
+            (Duplicates::Allow, Outcome::Value { .. }) => self.is_running(choice),
+            (Duplicates::Replicate, Outcome::Value { .. }) => false,
         };
         if keep {
             self.taken.insert(&choice.x, choice.row);
         } else {
             self.taken.remove(&choice.x, choice.row);
         }
+    }
+
+    fn is_running(&self, choice: &Choice) -> bool {
+        let mut this = Taken::default();
+        this.insert(&choice.x, choice.row);
+        self.pending.values().any(|other| this.contains(&other.x, other.row))
     }
 }

@@ -289,6 +289,12 @@ impl Dataset {
 
     /// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
     fn mean_and_sd(&self) -> (f64, f64) {
+        // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
+        if let Some((first, rest)) = self.values.split_first()
+            && rest.iter().all(|y| y == first)
+        {
+            return (*first, 1.0);
+        }
         let n = self.values.len().max(1) as f64;
         let mean: f64 = self.values.iter().map(|y| y / n).sum();
         let largest = self.values.iter().map(|y| (y / 2.0 - mean / 2.0).abs()).fold(0.0, f64::max);
@@ -296,12 +302,12 @@ impl Dataset {
             return (mean, 1.0);
         }
         let squares: f64 = self.values.iter().map(|y| ((y / 2.0 - mean / 2.0) / largest).powi(2) / n).sum();
-        let sd = 2.0 * largest * squares.sqrt();
+        let sd = 2.0 * (largest * squares.sqrt());
         (mean, if sd.is_normal() { sd } else { 1.0 })
     }
 
     fn standardized(mut self, mean: f64, sd: f64) -> Self {
-        self.values.iter_mut().for_each(|y| *y = (*y - mean) / sd);
+        self.values.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
         self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
         self
     }
@@ -311,6 +317,11 @@ impl Dataset {
         let known = rows.iter().map(|&i| self.known_noise[i]).collect();
         (self.points.select(rows), y, known)
     }
+}
+
+/// `(y - mean) / sd`, in halves, which round alike: the difference of two large values may be no float.
+fn standardize(y: f64, mean: f64, sd: f64) -> f64 {
+    2.0 * ((0.5 * y - 0.5 * mean) / sd)
 }
 
 /// `size` rows of a long history: the best quarter of them, and a random sample of the rest.
@@ -363,7 +374,7 @@ impl State {
                     (self.worst, None)
                 }
             };
-            let y = (value - self.fit.mean) / self.fit.sd;
+            let y = standardize(value, self.fit.mean, self.fit.sd);
             let known = known.map(|v| v / self.fit.sd / self.fit.sd);
             self.gp.append(&history.points().point(i), y, noise_of(known, &self.fit, config));
             self.y.push(y);

@@ -59,7 +59,7 @@ impl StudyBuilder {
         self.replay(Vec::new())
     }
 
-    /// The study in which these events have happened.
+    /// The study in which these events have happened; an error if they cannot have.
     pub fn replay(self, events: Vec<Event>) -> Result<Study, Error> {
         let space = self.space.ok_or(StudyError::NoSpace)?;
         let mut study = Study {
@@ -75,7 +75,9 @@ impl StudyBuilder {
             diagnostics: None,
             recommender: Recommender::default(),
         };
-        for event in &events {
+        for (position, event) in events.iter().enumerate() {
+            let foreign = |problem| StudyError::ForeignLog { position, problem: Box::new(problem) };
+            study.check(event).map_err(foreign)?;
             study.apply(event);
         }
         study.events = events;

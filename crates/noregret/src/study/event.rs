@@ -40,10 +40,35 @@ pub enum Event {
         params: Params,
         /// Its point.
         choice: Choice,
-        /// The value.
+        /// The value; one that is not finite is a failure, kept as it was told.
+        #[serde(with = "any_float")]
         value: f64,
         /// Variance of its noise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         noise_variance: Option<f64>,
     },
+}
+
+/// Floats for which JSON has no number, as text: `"NaN"`, `"inf"`, `"-inf"`.
+mod any_float {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Text(String),
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.collect_str(value) }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(value) => Ok(value),
+            Written::Text(text) => text.parse().map_err(D::Error::custom),
+        }
+    }
 }

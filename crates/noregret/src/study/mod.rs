@@ -22,7 +22,7 @@ pub use trial::{Trial, TrialState};
 use crate::error::Error;
 use crate::math::rng::{Purpose, Seed};
 use crate::space::{Params, Space};
-use crate::strategy::Strategy;
+use crate::strategy::{Proposal, Strategy};
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Choice, Duplicates, History, Outcome};
@@ -84,6 +84,23 @@ pub enum StudyError {
         /// How many there are.
         rows: usize,
     },
+    /// A log of another study.
+    #[error("event {position} of the log does not fit this study")]
+    ForeignLog {
+        /// Its place, from 0 on.
+        position: usize,
+        /// Why not.
+        #[source]
+        problem: Box<StudyError>,
+    },
+    /// A point of another space.
+    #[error("a point of {found} coordinates in a space of {expected}")]
+    Coordinates {
+        /// Its coordinates.
+        found: usize,
+        /// The space's.
+        expected: usize,
+    },
     /// Rows of numbers that do not fit the space.
     #[error("row {row} has {found} numbers for {expected} parameters")]
     RowLength {
@@ -142,7 +159,8 @@ impl Study {
         StudyBuilder::default()
     }
 
-    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials.
+    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials. If fewer are
+    /// left of a finite space, these.
     pub fn ask(&mut self, n: usize) -> Result<Vec<Trial>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         self.ask_for(Some(q))
@@ -154,19 +172,32 @@ impl Study {
     }
 
     fn ask_for(&mut self, q: Option<NonZeroUsize>) -> Result<Vec<Trial>, Error> {
-        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
-        let proposal = self.strategy.propose(&self.history, q, &mut rng)?;
+        let proposal = self.propose(q)?;
         self.diagnostics = Some(proposal.diagnostics);
         let first = self.trials.len();
         self.record(Event::Asked { choices: proposal.choices, memo: Box::new(proposal.memo) });
         Ok(self.trials[first..].to_vec())
     }
 
+    fn propose(&mut self, q: Option<NonZeroUsize>) -> Result<Proposal, Error> {
+        let (seed, t) = (self.seed, self.events.len() as u64);
+        let rng = || seed.stream(Purpose::Propose, t, 0);
+        let error = match self.strategy.propose(&self.history, q, &mut rng()) {
+            Err(error) if error.is_exhausted() => error,
+            answered => return answered,
+        };
+        // More were asked for than are left: hand out what is.
+        let limit = q.map_or(1, NonZeroUsize::get);
+        match self.history.left(limit).and_then(NonZeroUsize::new) {
+            Some(left) if left.get() < limit => self.strategy.propose(&self.history, Some(left), &mut rng()),
+            _ => Err(error),
+        }
+    }
+
     /// The points that [`Self::ask`] would hand out now; nothing is registered.
     pub fn suggest(&mut self, n: usize) -> Result<Vec<Params>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
-        let mut rng = self.seed.stream(Purpose::Propose, self.events.len() as u64, 0);
-        let proposal = self.strategy.propose(&self.history, Some(q), &mut rng)?;
+        let proposal = self.propose(Some(q))?;
         Ok(proposal.choices.iter().map(|choice| self.params_of(choice)).collect())
     }
 
@@ -212,11 +243,13 @@ impl Study {
         Ok(Told::Failed)
     }
 
-    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure.
+    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure. In a pool,
+    /// the features of a row stand for that row.
     pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
         let number = self.trials.len() as u64;
         check_noise(number, noise_variance)?;
-        let choice = Choice { x: self.space().encode(params)?, row: None };
+        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
+        let choice = Choice { x: self.space().encode(params)?, row };
         self.record(Event::Added { params: params.clone(), choice, value, noise_variance });
         Ok(number)
     }
@@ -248,6 +281,30 @@ impl Study {
     fn record(&mut self, event: Event) {
         self.apply(&event);
         self.events.push(event);
+    }
+
+    /// Whether an event of a log can have happened in this study.
+    fn check(&self, event: &Event) -> Result<(), StudyError> {
+        let choices = match event {
+            Event::Asked { choices, .. } => choices.as_slice(),
+            Event::Added { choice, .. } => std::slice::from_ref(choice),
+            Event::Told { number, .. } | Event::Failed { number, .. } => {
+                let asked = self.trials.len();
+                let known = usize::try_from(*number).is_ok_and(|i| i < asked);
+                return if known { Ok(()) } else { Err(StudyError::UnknownTrial { number: *number, asked }) };
+            }
+        };
+        let expected = self.space().dims();
+        let rows = self.space().as_pool().map_or(0, crate::space::Pool::len);
+        for choice in choices {
+            if choice.x.len() != expected {
+                return Err(StudyError::Coordinates { found: choice.x.len(), expected });
+            }
+            if let Some(row) = choice.row.filter(|row| *row >= rows) {
+                return Err(StudyError::UnknownRow { row, rows });
+            }
+        }
+        Ok(())
     }
 
     fn apply(&mut self, event: &Event) {
