@@ -1,4 +1,4 @@
-//! Minimizes the Branin function: `cargo run --release -p noregret --example minimize_function`.
+//! Minimizes the Branin function: `cargo run -p noregret --example minimize_function`.
 
 use noregret::{MinimizeOptions, Space, minimize};
 use std::f64::consts::PI;

@@ -31,3 +31,12 @@ pub use space::{Param, Params, Pool, Space, SpaceError, Value};
 pub use strategy::algorithm::Algorithm;
 pub use strategy::history::Duplicates;
 pub use study::{Direction, MinimizeOptions, Minimized, Study, Trial, TrialState, minimize};
+
+/// The Rust snippets of the documents are tests like any other.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+}

@@ -50,7 +50,7 @@ pub struct Climber {
     pub method: Method,
     /// For the others.
     pub discrete: Discrete,
-    /// Step of forward differences in place of analytic gradients, as the authors of paper 004 ran their solvers.
+    /// Step of forward differences in place of analytic gradients, as the authors of Kim et al. 2025 ran their solvers.
     pub finite_difference: Option<f64>,
 }
 

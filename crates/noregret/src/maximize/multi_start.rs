@@ -18,7 +18,7 @@ pub struct MultiStart {
     pub grid: usize,
     /// How to climb.
     pub climber: Climber,
-    /// Count only climbs that met a tolerance, if there are any, as the authors of paper 004 do.
+    /// Count only climbs that met a tolerance, if there are any, as the authors of Kim et al. 2025 do.
     pub only_converged: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Ask, tell, events, recommendation: the only part that the outer crates call.
 //!
-//! A study is a fold over its [`Event`]s: [`Study::replay`] of the same events gives the same study, and the same next
-//! proposal, bit by bit.
+//! A study is a fold over its [`Event`]s: [`StudyBuilder::replay`] of the same events gives the same study, and the same
+//! next proposal, bit by bit.
 
 mod builder;
 mod event;

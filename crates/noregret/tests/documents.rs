@@ -1,0 +1,41 @@
+//! What the documents list and what there is are the same.
+
+use noregret::Algorithm;
+
+const README: &str = include_str!("../../../README.md");
+const GUIDE: &str = include_str!("../../../docs/guide.md");
+
+/// Names in the first column of the table under a heading.
+fn first_column<'a>(document: &'a str, heading: &str) -> Vec<&'a str> {
+    let section = document.split_once(heading).map_or("", |(_, rest)| rest);
+    let section = section.split_once("\n##").map_or(section, |(section, _)| section);
+    section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect()
+}
+
+#[test]
+fn the_readme_lists_every_algorithm() {
+    let mut listed = first_column(README, "\n## Algorithms\n");
+    let mut known: Vec<&str> = Algorithm::all().iter().map(|a| a.name).collect();
+    listed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn the_guide_explains_every_option() {
+    let gp_ei = Algorithm::by_name("gp-ei").unwrap();
+    let options = serde_json::to_value(gp_ei).unwrap();
+    let explained = first_column(GUIDE, "\n### The model\n");
+    let known: Vec<&String> = options["model"].as_object().unwrap().keys().collect();
+    for option in &known {
+        assert!(explained.contains(&option.as_str()), "the guide does not explain `{option}`");
+    }
+    assert_eq!(explained.len(), known.len(), "{explained:?}");
+
+    let explained = first_column(GUIDE, "\n### Options\n");
+    for algorithm in Algorithm::all() {
+        for option in algorithm.options.as_object().unwrap().keys() {
+            assert!(explained.contains(&option.as_str()), "the guide does not explain `{option}`");
+        }
+    }
+}
