@@ -1,4 +1,15 @@
 //! The experiments of the papers behind noregret, and the comparison with its peers: `noregret bench`.
+//!
+//! An experiment is a module with a `Config` (the shared [`Options`] and flags of its own, read from the command line)
+//! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
 
+mod error;
+pub mod inexact;
+mod options;
+mod output;
 pub mod report;
+
+pub use error::BenchError;
+pub use options::Options;
+pub use output::Output;
 pub mod speed;

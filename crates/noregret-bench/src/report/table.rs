@@ -52,6 +52,25 @@ impl Table {
         table
     }
 
+    /// One row for each problem and one column for each algorithm, with `mean ± sd [rank]` in every cell.
+    pub fn matrix(summary: &Summary) -> Self {
+        let mut table = Self::new(["problem".to_owned()].into_iter().chain(summary.algorithms.iter().cloned()));
+        for problem in &summary.problems {
+            table.row(matrix_row(summary, problem));
+        }
+        table
+    }
+
+    /// The same with a last column of that heading: what is known of a problem from elsewhere.
+    pub fn matrix_beside(summary: &Summary, heading: &str, known: impl Fn(&str) -> String) -> Self {
+        let mut table = Self::matrix(summary);
+        table.header.push(heading.into());
+        for (row, problem) in table.rows.iter_mut().zip(&summary.problems) {
+            row.push(known(problem));
+        }
+        table
+    }
+
     /// Writes the table, a line for each row and one under the header.
     pub fn write(&self, out: &mut impl Write) -> fmt::Result {
         let columns: Vec<Column> = (0..self.header.len()).map(|i| self.column(i)).collect();
@@ -89,6 +108,14 @@ fn write_line(out: &mut impl Write, columns: &[Column], cells: &[String]) -> fmt
         write!(line, "{gap}{left}{cell}{right}")?;
     }
     writeln!(out, "{}", line.trim_end())
+}
+
+fn matrix_row(summary: &Summary, problem: &str) -> Vec<String> {
+    let value = |algorithm: &String| {
+        let cell = summary.get(problem, algorithm);
+        cell.map_or(String::new(), |cell| mean_sd_rank(cell.mean, cell.sd, Some(cell.rank)))
+    };
+    [problem.to_owned()].into_iter().chain(summary.algorithms.iter().map(value)).collect()
 }
 
 fn summary_row(cell: &Cell) -> [String; 5] {
@@ -206,5 +233,25 @@ branin   random        1          250 [2]     250
 ";
         assert_eq!(Table::beside_paper(&summary, "regret", paper).to_string(), expected);
         assert!(Table::of(&summary, "regret").to_string().starts_with("problem  algorithm  runs"));
+    }
+
+    #[test]
+    fn problems_by_algorithms() {
+        let all = [
+            records("branin", "gp-ucb", &[20.0, 30.0]),
+            records("branin", "random", &[250.0]),
+            records("levy-5d", "random", &[4.0]),
+        ]
+        .concat();
+        let summary = Summary::of(&all, |record| record.simple_regret);
+        let known = |problem: &str| if problem == "branin" { "27.1".into() } else { String::new() };
+        let expected = "\
+problem           gp-ucb    random  theirs
+───────  ───────────────  ────────  ──────
+branin   25.0 ± 7.07 [1]   250 [2]    27.1
+levy-5d                   4.00 [1]
+";
+        assert_eq!(Table::matrix_beside(&summary, "theirs", known).to_string(), expected);
+        assert!(Table::matrix(&summary).to_string().starts_with("problem           gp-ucb    random\n"));
     }
 }

@@ -68,6 +68,8 @@ pub struct LocalConfig {
     pub grid: usize,
     /// Gradient, or size of the simplex, that counts as converged.
     pub tolerance: f64,
+    /// Nelder-Mead: spread of the simplex's utilities that counts as converged; by default the same as `tolerance`.
+    pub value_tolerance: Option<f64>,
     /// Iterations allowed a dimension.
     pub iterations: usize,
     /// Step of finite differences in place of analytic gradients.
@@ -84,6 +86,7 @@ impl Default for LocalConfig {
             starts: 10,
             grid: 1_000,
             tolerance: 1e-5,
+            value_tolerance: None,
             iterations: 200,
             finite_difference: None,
             discrete: Discrete::Search,
@@ -162,6 +165,7 @@ impl Solver {
             Solver::Lbfgsb(local) | Solver::NelderMead(local) | Solver::Cg(local) => {
                 positive("starts", local.starts as f64)
                     .and_then(|()| positive("tolerance", local.tolerance))
+                    .and_then(|()| positive("value_tolerance", local.value_tolerance.unwrap_or(1.0)))
                     .and_then(|()| positive("iterations", local.iterations as f64))
                     .and_then(|()| positive("finite_difference", local.finite_difference.unwrap_or(1.0)))
             }
@@ -193,7 +197,7 @@ impl Solver {
             })),
             Solver::NelderMead(local) => local.build(Method::NelderMead(NelderMead {
                 x_tolerance: local.tolerance,
-                value_tolerance: local.tolerance,
+                value_tolerance: local.value_tolerance.unwrap_or(local.tolerance),
                 max_iterations: Some(local.iterations * dims),
                 ..NelderMead::default()
             })),
@@ -214,5 +218,53 @@ impl LocalConfig {
             climber: Climber { method, discrete: self.discrete, finite_difference: self.finite_difference },
             only_converged: self.only_converged,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acquisition::Acquisition;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::maximize::{Region, Taken, Work};
+    use crate::space::Space;
+    use crate::surrogate::points::Points;
+
+    /// A hill in the middle of the square.
+    struct Hill;
+
+    impl Acquisition for Hill {
+        fn values(&self, points: &Points) -> Vec<f64> {
+            (0..points.len()).map(|i| self.value_and_gradient(&points.point(i), &mut [0.0; 2])).collect()
+        }
+
+        fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+            gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -2.0 * (x - 0.5));
+            -x.iter().map(|x| (x - 0.5).powi(2)).sum::<f64>()
+        }
+    }
+
+    fn work(local: LocalConfig) -> Work {
+        let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let mut rng = Seed(0).stream(Purpose::Candidates, 0, 0);
+        Solver::NelderMead(local).build(0, 2, None, false).maximize(&Hill, &region, &mut rng).unwrap().work
+    }
+
+    /// SciPy's `xatol` and `fatol` are in different units: those of the parameters and those of the utility.
+    #[test]
+    fn the_simplex_has_a_tolerance_for_either_unit() {
+        let local = LocalConfig { grid: 0, tolerance: 0.01, ..LocalConfig::default() };
+        let same = work(LocalConfig { value_tolerance: Some(0.01), ..local.clone() });
+        let strict = work(LocalConfig { value_tolerance: Some(1e-9), ..local.clone() });
+        assert_eq!(work(local), same);
+        assert!(strict.values > same.values, "{strict:?}, {same:?}");
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        let bad = Solver::NelderMead(LocalConfig { value_tolerance: Some(0.0), ..LocalConfig::default() });
+        assert_eq!(bad.validate().unwrap_err().field, "value_tolerance");
     }
 }

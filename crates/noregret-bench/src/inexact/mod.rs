@@ -1,0 +1,251 @@
+//! Is random grid search sufficient? GP-UCB with its bound maximized by different solvers, on six functions.
+//! Kim, Liu & Chen 2025, "Bayesian Optimization with Inexact Acquisition", section 5.1: Figures 1 (cumulative regret) and
+//! 2 (time), and the ablations of App. B.2: a fixed grid in place of a growing one, and half the initial design.
+//!
+//! One point a round, no noise, `beta_t = sqrt(ln(t + 2))`, a scrambled Sobol design that all solvers of a run share. The
+//! regret of the initial points is not counted. The three settings are told apart in [`setting`].
+//!
+//! # Departures
+//! - The grid ablation is run on the six functions; the paper's is on a data set (Fig. 4) whose code is not public.
+//! - Time is that of proposing (fit and acquisition); the authors' also holds the evaluations, which take microseconds.
+//! - The paper prints plots only. Numbers beside ours come from the authors' public code, run by us.
+
+mod findings;
+mod run;
+mod setting;
+
+use std::io::Write;
+
+use noregret_testkit::Problem;
+
+use crate::report::Progress;
+use crate::{BenchError, Options, Output};
+pub use setting::Setting;
+
+/// Repetitions in the paper.
+const RUNS: u32 = 20;
+/// Solvers of the paper; the rest of [`SOLVERS`] are ours.
+const PAPER_SOLVERS: [&str; 4] = ["random-grid", "lbfgsb", "nelder-mead", "cg"];
+const SOLVERS: [&str; 7] =
+    ["random-grid", "lbfgsb", "nelder-mead", "cg", "auto", "sobol-grid", "adaptive-grid"];
+
+/// What `noregret bench inexact --help` says after the flags.
+pub const AFTER_HELP: &str = "\
+Problems:    branin, rastrigin-3d, hartmann-3d, hartmann-4d, levy-5d, hartmann-6d
+Algorithms:  random-grid, lbfgsb, nelder-mead, cg (the paper's solvers of the acquisition function),
+             and auto, sobol-grid, adaptive-grid (ours)
+Settings:    paper  as printed
+             code   as the authors' public code runs it, which differs
+             ours   as users of noregret get it
+
+Examples:
+  noregret bench inexact --problems branin --runs 3
+  noregret bench inexact --setting ours --algorithms random-grid,lbfgsb,auto --out figures
+  noregret bench inexact --setting code --json > inexact-code.jsonl";
+
+/// The flags of this experiment.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Config {
+    /// Those of all experiments.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// One of the paper's ablations in place of its main experiment
+    #[arg(long, value_name = "NAME")]
+    pub ablation: Option<Ablation>,
+
+    /// Do not estimate how exactly the acquisition function was maximized: faster, and nothing else changes
+    #[arg(long)]
+    pub no_eta: bool,
+}
+
+/// The ablations of App. B.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Ablation {
+    /// Grids of 100 points beside the growing ones (B.2.1)
+    FixedGrid,
+    /// Half the initial points, and the rounds of the authors' script (B.2.2)
+    SmallDesign,
+}
+
+/// A function, its initial points and its rounds, as in section 5.1 and, for the small design, the authors' script.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    problem: &'static str,
+    large: (usize, usize),
+    small: (usize, usize),
+}
+
+const CASES: [Case; 6] = [
+    Case { problem: "branin", large: (20, 80), small: (10, 20) },
+    Case { problem: "rastrigin-3d", large: (30, 100), small: (15, 45) },
+    Case { problem: "hartmann-3d", large: (30, 100), small: (15, 45) },
+    Case { problem: "hartmann-4d", large: (40, 100), small: (20, 60) },
+    Case { problem: "levy-5d", large: (50, 150), small: (25, 50) },
+    Case { problem: "hartmann-6d", large: (60, 200), small: (30, 90) },
+];
+
+/// A solver under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Contender {
+    solver: &'static str,
+    /// Whether its grid has a fixed size; `None` for solvers without a choice.
+    fixed_grid: Option<bool>,
+}
+
+impl Contender {
+    /// `growing`, `fixed`, or nothing for solvers without a choice.
+    fn grid(self) -> Option<&'static str> {
+        self.fixed_grid.map(|fixed| if fixed { "fixed" } else { "growing" })
+    }
+}
+
+/// The solvers to run: with the grid ablation the random grid in both forms, and by default nothing else.
+fn contenders(config: &Config) -> Result<Vec<Contender>, BenchError> {
+    let fixed = config.ablation == Some(Ablation::FixedGrid);
+    let default = if fixed { &PAPER_SOLVERS[..1] } else { &PAPER_SOLVERS[..] };
+    let mut contenders = Vec::new();
+    for solver in config.options.algorithms_among(&SOLVERS, default)? {
+        let is_grid = solver == "random-grid";
+        contenders.push(Contender { solver, fixed_grid: is_grid.then_some(false) });
+        if is_grid && fixed {
+            contenders.push(Contender { solver, fixed_grid: Some(true) });
+        }
+    }
+    Ok(contenders)
+}
+
+/// Runs the experiment and writes what it found.
+pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &config.options;
+    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let problems = options.problems_among(&CASES.map(|case| case.problem))?;
+    let contenders = contenders(config)?;
+    let runs = options.runs_or(RUNS);
+    let ablation = match config.ablation {
+        None => "",
+        Some(Ablation::FixedGrid) => "-fixed-grid",
+        Some(Ablation::SmallDesign) => "-small-design",
+    };
+    let mut output = Output::new(options, format!("inexact-{}{ablation}", setting.name()), out)?;
+    let cases: Vec<Case> = CASES.into_iter().filter(|case| problems.contains(&case.problem)).collect();
+    let small = config.ablation == Some(Ablation::SmallDesign);
+    let size = |case: &Case| if small { case.small } else { case.large };
+
+    let rounds: usize = cases.iter().map(|case| size(case).1).sum();
+    let progress = Progress::new((rounds * contenders.len()) as u64 * u64::from(runs), "inexact");
+    for case in &cases {
+        let problem = Problem::by_name(case.problem).expect("invariant: the test kit has all cases, see the test");
+        for run in 0..runs {
+            for &contender in &contenders {
+                progress.message(format!("{}, run {run}, {}", case.problem, contender.solver));
+                let (initial, rounds) = size(case);
+                let plan = run::Plan {
+                    problem: &problem,
+                    initial,
+                    rounds,
+                    setting,
+                    contender,
+                    design: if small { "small" } else { "large" },
+                    run,
+                    seed: options.seed_of(run),
+                    with_eta: !config.no_eta,
+                };
+                output.record(plan.execute()?)?;
+                progress.advance(rounds as u64);
+            }
+        }
+        progress.note(&format!("inexact, {}: {} done, {runs} runs", setting.name(), case.problem));
+    }
+    drop(progress);
+    findings::report(setting, config.ablation, &mut output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Record;
+
+    fn config(problems: &str, algorithms: &str, setting: &str) -> Config {
+        let list = |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let options = Options {
+            problems: list(problems),
+            algorithms: list(algorithms),
+            runs: std::num::NonZeroU32::new(1),
+            setting: Some(setting.into()),
+            json: true,
+            ..Options::default()
+        };
+        Config { options, ..Config::default() }
+    }
+
+    fn records(config: &Config) -> Vec<Record> {
+        let mut out = Vec::new();
+        run(config, &mut out).unwrap();
+        Record::read_all(&out[..]).unwrap()
+    }
+
+    #[test]
+    fn the_test_kit_has_all_cases() {
+        for case in CASES {
+            let problem = Problem::by_name(case.problem).unwrap();
+            let d = problem.dims();
+            assert_eq!((case.large.0, case.small.0), (10 * d, 5 * d), "{}", case.problem);
+            // The settings convert raw units by one side.
+            let side = problem.bounds[0].1 - problem.bounds[0].0;
+            assert!(problem.bounds.iter().all(|(low, high)| (high - low - side).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn every_setting_and_solver_runs_and_measuring_changes_nothing() {
+        for setting in Setting::NAMES {
+            let mut config = config("branin", &SOLVERS.join(","), setting);
+            config.ablation = Some(Ablation::SmallDesign);
+            let measured = records(&config);
+            assert_eq!(measured.len(), SOLVERS.len());
+            config.no_eta = true;
+            for (with, without) in measured.iter().zip(records(&config)) {
+                let solver = &with.extra["solver"];
+                assert_eq!(with.regret_curve, without.regret_curve, "{setting}, {solver}");
+                assert_eq!((with.rounds, with.evaluations, with.regret_curve.len()), (20, 30, 21));
+                assert_eq!(with.regret_curve[0].to_bits(), 0.0_f64.to_bits());
+                assert!(with.regret_curve.is_sorted(), "{setting}, {solver}: regret is never negative");
+                assert!(with.extra_number("eta_hat") > 0.5 && without.extra_number("eta_hat").is_nan());
+                assert!(with.extra_number("m_hat") >= 0.0 && with.extra_number("values") > 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_grid_ablation_runs_both_grids() {
+        let mut config = config("branin", "", "paper");
+        config.ablation = Some(Ablation::FixedGrid);
+        config.no_eta = true;
+        let both = records(&config);
+        let grids: Vec<_> = both.iter().map(|record| record.extra["grid"].as_str().unwrap()).collect();
+        assert_eq!(grids, ["growing", "fixed"]);
+        // 100 (1 + 2 + ... + 80) against 80 times 100.
+        assert_eq!(both.iter().map(|r| r.extra["values"].as_u64().unwrap()).collect::<Vec<_>>(), [324_000, 8_000]);
+    }
+
+    #[test]
+    fn people_get_tables_and_a_verdict() {
+        let mut config = config("branin", "random-grid,lbfgsb", "code");
+        config.options.json = false;
+        config.ablation = Some(Ablation::SmallDesign);
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for part in ["Cumulative regret", "random-grid", "Seconds", "eta", "Verdict"] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_usage_errors() {
+        for bad in [config("egg", "", "paper"), config("", "newton", "paper"), config("", "", "theirs")] {
+            assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `noregret bench`: the experiments of the papers.
+
+use std::io::Write;
+
+use anyhow::Error;
+use clap::Subcommand;
+use noregret_bench::inexact;
+
+/// Flags of `noregret bench`.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+/// One variant for each module of `noregret_bench` with an experiment in it.
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
+    #[command(after_help = inexact::AFTER_HELP)]
+    Inexact(inexact::Config),
+    // The next one, `bench speed`: its variant here, its line in `run`.
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+    match &args.experiment {
+        Experiment::Inexact(config) => inexact::run(config, out)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! The study file: what is to be optimised, where, how and how long. TOML, or JSON of the same shape.
+//!
+//! [`StudyFile::from_toml`] and [`StudyFile::from_json`] accept nothing that cannot be meant: unknown fields are refused, and
+//! so are contradictions between the sections. What needs the space or the disk is checked where it is used.
+
+mod duration;
+mod either;
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use noregret::{Direction, Duplicates, Param, Space, SpaceError};
+use noregret_testkit::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use duration::Span;
+pub use either::{AlgorithmChoice, Batch};
+
+/// A study file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "noregret study file")]
+pub struct StudyFile {
+    /// The study as a whole.
+    pub study: StudySection,
+    /// What is evaluated.
+    pub objective: Objective,
+    /// What may be varied, by name and in this order.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub parameters: IndexMap<String, Param>,
+    /// What must hold of the parameters together: expressions, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub constraints: IndexMap<String, String>,
+    /// A finite set of candidates, in place of parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolSection>,
+}
+
+/// The study as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StudySection {
+    /// Its name in the storage.
+    pub name: String,
+    /// Whether small or large values are good.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Evaluations in all; without a number it goes on until it is stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<NonZeroU64>,
+    /// Points decided on together, or "auto": the algorithm says how many may run.
+    #[serde(default)]
+    pub batch: Batch,
+    /// The one number behind all chance.
+    #[serde(default)]
+    pub seed: u64,
+    /// The algorithm: its name, or a table of its name and its options.
+    #[serde(default)]
+    pub algorithm: AlgorithmChoice,
+    /// Whether points may repeat.
+    #[serde(default)]
+    pub duplicates: Duplicates,
+    /// Stop when the estimate of what could still be gained is below this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_when_regret_below: Option<f64>,
+    /// Stop after this time, such as "8h".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+}
+
+/// What is evaluated: a command or a built-in test problem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Objective {
+    /// A program and its arguments, in which "{name}" stands for a parameter's value. No shell is involved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// A test problem, such as "branin" or "levy-5d"; it brings its own parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<String>,
+    /// Longest time of one evaluation, such as "10m".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+    /// How often a failed evaluation is tried again.
+    #[serde(default)]
+    pub retries: u32,
+}
+
+/// A finite set of candidates in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolSection {
+    /// CSV, Parquet or npy, relative to the study file.
+    pub file: PathBuf,
+    /// Columns that describe a candidate; all numeric ones by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
+    /// Column with the names of candidates; by default they are numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// Why a study file is refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyFileError {
+    /// It is no TOML, or TOML of another shape.
+    #[error("invalid study file\n{0}")]
+    Toml(#[from] toml::de::Error),
+    /// It is no JSON, or JSON of another shape.
+    #[error("invalid study file: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Nothing, or two things, to evaluate.
+    #[error("[objective] needs either `command` or `builtin`, and has {}", if *both { "both" } else { "neither" })]
+    Objective {
+        /// Both rather than neither.
+        both: bool,
+    },
+    /// No test problem has this name.
+    #[error("[objective] unknown builtin `{name}`; known are: {}", Problem::names().join(", "))]
+    UnknownBuiltin {
+        /// What was asked for.
+        name: String,
+    },
+    /// Nothing, or two things, to search.
+    #[error("a study needs either [parameters] or [pool], and has {}", if *both { "both" } else { "neither" })]
+    Space {
+        /// Both rather than neither.
+        both: bool,
+    },
+    /// Constraints on something other than parameters.
+    #[error("[constraints] are about [parameters], of which there are none")]
+    ConstraintsWithoutParameters,
+    /// A threshold that is none.
+    #[error("[study] stop_when_regret_below must be a positive number, not {value}")]
+    Threshold {
+        /// What was given.
+        value: f64,
+    },
+    /// Parameters or constraints that cannot be.
+    #[error(transparent)]
+    Parameters(#[from] SpaceError),
+}
+
+impl StudyFile {
+    /// Reads TOML.
+    pub fn from_toml(text: &str) -> Result<Self, StudyFileError> {
+        toml::from_str::<Self>(text)?.checked()
+    }
+
+    /// Reads JSON.
+    pub fn from_json(text: &str) -> Result<Self, StudyFileError> {
+        serde_json::from_str::<Self>(text)?.checked()
+    }
+
+    fn checked(self) -> Result<Self, StudyFileError> {
+        let Objective { command, builtin, .. } = &self.objective;
+        if command.is_empty() == builtin.is_none() {
+            return Err(StudyFileError::Objective { both: builtin.is_some() });
+        }
+        self.builtin()?;
+        let (parameters, pool) = (!self.parameters.is_empty(), self.pool.is_some());
+        if parameters && pool {
+            return Err(StudyFileError::Space { both: true });
+        }
+        if !parameters && !pool && builtin.is_none() {
+            return Err(StudyFileError::Space { both: false });
+        }
+        if !parameters && !self.constraints.is_empty() {
+            return Err(StudyFileError::ConstraintsWithoutParameters);
+        }
+        if let Some(value) = self.study.stop_when_regret_below.filter(|v| !(*v > 0.0 && v.is_finite())) {
+            return Err(StudyFileError::Threshold { value });
+        }
+        self.space()?;
+        Ok(self)
+    }
+
+    /// The test problem to evaluate, if it is one.
+    pub fn builtin(&self) -> Result<Option<Problem>, StudyFileError> {
+        let find = |name: &String| {
+            Problem::by_name(name).ok_or_else(|| StudyFileError::UnknownBuiltin { name: name.clone() })
+        };
+        self.objective.builtin.as_ref().map(find).transpose()
+    }
+
+    /// The space of the parameters, or else the box of the test problem; `None` for a pool, whose file is to be read.
+    pub fn space(&self) -> Result<Option<Space>, StudyFileError> {
+        if self.pool.is_some() {
+            return Ok(None);
+        }
+        if self.parameters.is_empty() {
+            let bounds = self.builtin()?.map(|problem| problem.bounds);
+            return Ok(bounds.map(|bounds| Space::bounds(&bounds)).transpose()?);
+        }
+        let (parameters, constraints) = (self.parameters.clone(), self.constraints.clone());
+        Ok(Some(Space::from_params(parameters, constraints)?))
+    }
+
+    /// Points decided on together; `None` leaves it to the algorithm.
+    pub fn batch(&self) -> Option<NonZeroUsize> {
+        match self.study.batch {
+            Batch::Points(n) => Some(n),
+            Batch::Auto => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

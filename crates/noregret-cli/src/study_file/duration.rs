@@ -1,0 +1,44 @@
+//! Times as people write them: "8h", "1h 30m", "500ms".
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A time span, in files a number with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span(pub Duration);
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&humantime::format_duration(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let span = humantime::parse_duration(&text)
+            .map_err(|_| D::Error::custom(format_args!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\"")))?;
+        if span.is_zero() {
+            return Err(D::Error::custom(format_args!("`{text}`: a time must be longer than 0")));
+        }
+        Ok(Self(span))
+    }
+}
+
+impl JsonSchema for Span {
+    fn schema_name() -> Cow<'static, str> {
+        "Span".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "A time with its unit: \"500ms\", \"30s\", \"10m\", \"1h 30m\", \"8h\", \"2d\".",
+            "pattern": "^\\s*([0-9]+\\s*[A-Za-z]+\\s*)+$"
+        })
+    }
+}

@@ -1,0 +1,134 @@
+use std::time::Duration;
+
+use super::*;
+
+/// The example of the design, which users read first.
+const EXAMPLE: &str = r#"
+[study]
+name = "mlp"
+direction = "minimize"
+trials = 60
+batch = 5               # or "auto": the algorithm decides how many may run
+seed = 1
+algorithm = "auto"      # or a table: { name = "ts-rsr", candidates = 2000 }
+duplicates = "avoid"    # or "allow", "replicate"
+stop_when_regret_below = 0.001   # optional; also timeout = "8h"
+timeout = "8h"
+[objective]
+command = ["python3", "train.py", "--lr", "{lr}", "--layers", "{layers}"]   # or builtin = "branin"
+timeout = "10m"
+retries = 1
+[parameters]
+lr     = { type = "float", low = 1e-5, high = 1e-1, log = true }
+layers = { type = "int", low = 1, high = 8 }
+act    = { type = "categorical", choices = ["relu", "tanh"] }
+width  = { type = "ordinal", values = [32, 64, 128, 256] }
+bias   = { type = "bool" }
+[constraints]
+budget = "layers * width <= 1024"                      # any predicate over the parameters
+"#;
+
+const SMALLEST: &str = "[study]\nname = \"b\"\n[objective]\nbuiltin = \"branin\"\n";
+
+fn refused(text: &str) -> String {
+    StudyFile::from_toml(text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_example_is_read() {
+    let file = StudyFile::from_toml(EXAMPLE).unwrap();
+    assert_eq!((file.study.name.as_str(), file.study.seed), ("mlp", 1));
+    assert_eq!(file.study.trials.map(NonZeroU64::get), Some(60));
+    assert_eq!(file.batch().map(NonZeroUsize::get), Some(5));
+    assert_eq!(file.study.timeout, Some(Span(Duration::from_secs(8 * 3600))));
+    assert_eq!(file.objective.timeout, Some(Span(Duration::from_secs(600))));
+    assert_eq!((file.objective.command.len(), file.objective.retries), (6, 1));
+    // Neither alphabetical nor by chance.
+    let names: Vec<&String> = file.parameters.keys().collect();
+    assert_eq!(names, ["lr", "layers", "act", "width", "bias"]);
+    let space = file.space().unwrap().unwrap();
+    assert_eq!(space.names(), ["lr", "layers", "act", "width", "bias"]);
+    assert_eq!(space.constraints().collect::<Vec<_>>(), [("budget", Some("layers * width <= 1024"))]);
+}
+
+#[test]
+fn json_has_the_same_shape() {
+    let file = StudyFile::from_toml(EXAMPLE).unwrap();
+    let json = serde_json::to_string(&file).unwrap();
+    let read = StudyFile::from_json(&json).unwrap();
+    assert_eq!(read, file);
+    assert!(read.parameters.keys().eq(file.parameters.keys()));
+    let again = toml::to_string(&file).unwrap();
+    assert_eq!(StudyFile::from_toml(&again).unwrap(), file);
+}
+
+#[test]
+fn a_test_problem_needs_no_parameters() {
+    let file = StudyFile::from_toml(SMALLEST).unwrap();
+    assert_eq!(file.space().unwrap().unwrap().dims(), 2);
+    assert_eq!((file.batch().map(NonZeroUsize::get), file.study.trials), (Some(1), None));
+    assert_eq!(file.study.algorithm.0.name(), "auto");
+}
+
+#[test]
+fn algorithms_are_names_or_tables() {
+    let with = |algorithm: &str| SMALLEST.replace("[objective]", &format!("algorithm = {algorithm}\n[objective]"));
+    let file = StudyFile::from_toml(&with(r#"{ name = "gp-ucb", initial_points = 7 }"#)).unwrap();
+    let noregret::Algorithm::GpUcb(config) = file.study.algorithm.0 else { panic!("gp-ucb") };
+    assert_eq!(config.initial_points, Some(7));
+    assert_eq!(StudyFile::from_toml(&with("\"gp-ei\"")).unwrap().study.algorithm.0.name(), "gp-ei");
+    assert!(refused(&with("\"gp-ucp\"")).contains("did you mean `gp-ucb`?"));
+    assert!(refused(&with("{ name = \"gp-ucb\", initial = 7 }")).contains("unknown field `initial`"));
+    assert!(refused(&with("{ initial_points = 7 }")).contains("missing field `name`"));
+    assert!(refused(&with("7")).contains("the name of an algorithm, or a table"));
+}
+
+#[test]
+fn a_batch_is_a_number_or_auto() {
+    let with = |batch: &str| SMALLEST.replace("[objective]", &format!("batch = {batch}\n[objective]"));
+    assert_eq!(StudyFile::from_toml(&with("\"auto\"")).unwrap().batch(), None);
+    for bad in ["0", "-1", "2.5", "\"some\""] {
+        let message = refused(&with(bad));
+        assert!(message.contains("a number of points from 1 on, or \"auto\""), "{bad}: {message}");
+    }
+}
+
+#[test]
+fn pools_stand_in_place_of_parameters() {
+    let pool = "[study]\nname = \"p\"\n[objective]\ncommand = [\"assay\"]\n[pool]\nfile = \"library.csv\"\n";
+    let file = StudyFile::from_toml(&format!("{pool}features = [\"mass\", \"charge\"]\nid = \"name\"\n")).unwrap();
+    assert_eq!(file.pool.as_ref().map(|pool| pool.features.len()), Some(2));
+    assert!(file.space().unwrap().is_none());
+    let both = format!("{pool}[parameters]\nx = {{ type = \"float\", low = 0, high = 1 }}\n");
+    assert!(refused(&both).contains("either [parameters] or [pool], and has both"));
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let command = SMALLEST.replace("builtin", "command = [\"true\"]\nbuiltin");
+    assert!(refused(&command).contains("either `command` or `builtin`, and has both"));
+    let nothing = SMALLEST.replace("builtin = \"branin\"", "");
+    assert!(refused(&nothing).contains("and has neither"));
+    let nowhere = SMALLEST.replace("builtin = \"branin\"", "command = [\"true\"]");
+    assert!(refused(&nowhere).contains("either [parameters] or [pool], and has neither"));
+    assert!(refused(&SMALLEST.replace("branin", "egg")).contains("unknown builtin `egg`; known are: branin,"));
+    assert!(refused(&format!("{SMALLEST}[constraints]\nc = \"x < 1\"\n")).contains("[parameters]"));
+    assert!(refused(&SMALLEST.replace("[objective]", "trails = 3\n[objective]")).contains("unknown field `trails`"));
+    assert!(refused(&SMALLEST.replace("[objective]", "timeout = \"soon\"\n[objective]")).contains("\"10m\""));
+    assert!(
+        refused(&SMALLEST.replace("[objective]", "stop_when_regret_below = -1\n[objective]")).contains("not -1")
+    );
+    let reversed = EXAMPLE.replace("low = 1, high = 8", "low = 8, high = 1");
+    assert!(refused(&reversed).contains("layers"));
+    assert!(refused(&EXAMPLE.replace("layers * width", "layer * width")).contains("column 1"));
+}
+
+#[test]
+fn the_schema_describes_every_section() {
+    let schema = serde_json::to_value(schemars::schema_for!(StudyFile)).unwrap();
+    for section in ["study", "objective", "parameters", "constraints", "pool"] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+    assert_eq!(schema["additionalProperties"], false);
+    assert_eq!(schema["required"], serde_json::json!(["study", "objective"]));
+}
