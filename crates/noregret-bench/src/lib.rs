@@ -8,8 +8,8 @@ pub mod inexact;
 mod options;
 mod output;
 pub mod report;
+pub mod speed;
 
 pub use error::BenchError;
 pub use options::Options;
 pub use output::Output;
-pub mod speed;

@@ -5,6 +5,7 @@
 //! the least (cold) or the median (warm) of several: machines are noisy.
 
 use std::fmt::Write as _;
+use std::io::Write;
 use std::time::Instant;
 
 use noregret::math::cholesky::Cholesky;
@@ -26,37 +27,57 @@ use rand::RngExt;
 use serde::Serialize;
 
 use crate::report::{Progress, Table};
+use crate::{BenchError, Options};
 
-/// What is measured.
-#[derive(Clone, Debug)]
-pub struct SpeedOptions {
-    /// Numbers of observations.
+/// Examples for the help text.
+pub const AFTER_HELP: &str = "\
+Examples:
+  noregret bench speed
+  noregret bench speed --sizes 50,200,500 --algorithms gp-ts
+  noregret bench speed --json > speed.json
+
+The same suggestion by Optuna, for comparison: benchmarks/peers/speed_optuna.py.";
+
+/// The flags of this experiment.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Config {
+    /// Those of all experiments; `--runs` is the number of cold suggestions, of which the fastest counts.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// Numbers of observations, separated by commas
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [50, 200, 500, 1_000, 2_000, 5_000])]
     pub sizes: Vec<usize>,
-    /// Rounds of a running study.
+
+    /// Rounds of the running study behind the warm figures
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub rounds: usize,
-    /// Cold suggestions, of which the fastest counts.
-    pub repetitions: usize,
-    /// The algorithm.
-    pub algorithm: String,
-    /// The seed.
-    pub seed: u64,
 }
 
-impl Default for SpeedOptions {
-    fn default() -> Self {
-        Self {
-            sizes: vec![50, 200, 500, 1_000, 2_000, 5_000],
-            rounds: 20,
-            repetitions: 3,
-            algorithm: "gp-ei".into(),
-            seed: 0,
+/// Measures one algorithm after another and prints a report on each; with `--json` one object a line.
+pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
+    config.options.problems_among(&["hartmann-6d"])?;
+    let known: Vec<&'static str> =
+        Algorithm::all().iter().map(|d| d.name).filter(|name| name.contains('-')).collect();
+    for algorithm in config.options.algorithms_among(&known, &["gp-ei"])? {
+        let report = measure(config, algorithm)?;
+        if config.options.json {
+            serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            write!(out, "{}", report.to_text())?;
         }
     }
+    Ok(())
 }
 
 /// Everything that was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpeedReport {
+    /// Always `speed`.
+    pub experiment: &'static str,
+    /// The algorithm.
+    pub algorithm: &'static str,
     /// Threads of the pool.
     pub threads: usize,
     /// Multiplications and additions a second of one core in a loop of nothing else.
@@ -135,20 +156,20 @@ pub struct Subsample {
 }
 
 /// Runs the measurements.
-pub fn run(options: &SpeedOptions) -> Result<SpeedReport, Error> {
+fn measure(config: &Config, algorithm: &'static str) -> Result<SpeedReport, Error> {
     let problem = Problem::by_name("hartmann-6d").expect("invariant: a problem of the testkit");
     let threads = rayon::current_num_threads();
-    let progress = Progress::new(2 * options.sizes.len() as u64 + 4, "speed");
+    let progress = Progress::new(2 * config.sizes.len() as u64 + 4, "speed");
     let mut suggestions = Vec::new();
-    for &n in &options.sizes {
+    for &n in &config.sizes {
         progress.message(format!("suggestions at n = {n}"));
-        suggestions.push(suggestion(options, &problem, n)?);
+        suggestions.push(suggestion(config, algorithm, &problem, n)?);
         progress.advance(1);
     }
     // Parts are measured on one thread: shares of one core's peak.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     let mut parts = Vec::new();
-    for &n in &options.sizes {
+    for &n in &config.sizes {
         progress.message(format!("parts at n = {n}"));
         parts.push(match &pool {
             Ok(pool) => pool.install(|| measure_parts(n)),
@@ -158,13 +179,15 @@ pub fn run(options: &SpeedOptions) -> Result<SpeedReport, Error> {
     }
     progress.message("subsamples".to_owned());
     let mut subsample = Vec::new();
-    for n in [500, 1_000, 2_000].into_iter().filter(|n| options.sizes.contains(n)) {
-        subsample.push(measure_subsample(&problem, n, options.seed)?);
+    for n in [500, 1_000, 2_000].into_iter().filter(|n| config.sizes.contains(n)) {
+        subsample.push(measure_subsample(&problem, n, config.options.seed)?);
         progress.advance(1);
     }
     let large: Vec<&Parts> = parts.iter().filter(|p| p.n >= 500).collect();
     let points: Vec<(f64, f64)> = large.iter().map(|p| ((p.n as f64).ln(), p.append_ms.ln())).collect();
     Ok(SpeedReport {
+        experiment: "speed",
+        algorithm,
         threads,
         peak_gflops: peak_gflops(),
         suggestions,
@@ -175,12 +198,11 @@ pub fn run(options: &SpeedOptions) -> Result<SpeedReport, Error> {
     })
 }
 
-fn random_study(options: &SpeedOptions, problem: &Problem, n: usize, run: u64) -> Result<Study, Error> {
+fn random_study(algorithm: &str, problem: &Problem, n: usize, seed: u64) -> Result<Study, Error> {
     let space = Space::bounds(&problem.bounds)?;
-    let algorithm = Algorithm::by_name(&options.algorithm)?;
-    let mut study =
-        Study::builder().space(space.clone()).algorithm(algorithm).seed(options.seed + run).build()?;
-    let mut rng = Seed(options.seed).stream(Purpose::Experiment, n as u64, u16::try_from(run).unwrap_or(0));
+    let algorithm = Algorithm::by_name(algorithm)?;
+    let mut study = Study::builder().space(space.clone()).algorithm(algorithm).seed(seed).build()?;
+    let mut rng = Seed(seed).stream(Purpose::Experiment, n as u64, 0);
     for _ in 0..n {
         let params = space.decode(&space.sample(&mut rng)?);
         study.add(&params, value(problem, &params), None)?;
@@ -193,11 +215,11 @@ fn value(problem: &Problem, params: &Params) -> f64 {
     problem.value(&x)
 }
 
-fn suggestion(options: &SpeedOptions, problem: &Problem, n: usize) -> Result<Suggestion, Error> {
+fn suggestion(config: &Config, algorithm: &str, problem: &Problem, n: usize) -> Result<Suggestion, Error> {
     let (mut cold, mut warm, mut refits, mut likelihoods) = (Vec::new(), Vec::new(), 0, 0);
     let (mut utilities, mut gradients) = (0, 0);
-    for run in 0..options.repetitions as u64 {
-        let mut study = random_study(options, problem, n, run)?;
+    for run in 0..config.options.runs_or(3) {
+        let mut study = random_study(algorithm, problem, n, config.options.seed_of(run))?;
         let start = Instant::now();
         let mut trial = study.ask(1)?.remove(0);
         cold.push(milliseconds(start));
@@ -206,7 +228,7 @@ fn suggestion(options: &SpeedOptions, problem: &Problem, n: usize) -> Result<Sug
         if run > 0 {
             continue;
         }
-        for _ in 0..options.rounds {
+        for _ in 0..config.rounds {
             study.tell(trial.number, value(problem, &trial.params))?;
             let start = Instant::now();
             trial = study.ask(1)?.remove(0);
@@ -407,7 +429,11 @@ impl SpeedReport {
                 s.gradients.to_string(),
             ]);
         }
-        let _ = writeln!(text, "One suggestion on Hartmann-6 ({} threads)\n{table}", self.threads);
+        let _ = writeln!(
+            text,
+            "One suggestion of {} on Hartmann-6 ({} threads)\n{table}",
+            self.algorithm, self.threads
+        );
         let mut table = Table::new([
             "n",
             "kernel ms",

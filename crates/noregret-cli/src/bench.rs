@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::inexact;
+use noregret_bench::{inexact, speed};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -20,12 +20,15 @@ enum Experiment {
     /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
     #[command(after_help = inexact::AFTER_HELP)]
     Inexact(inexact::Config),
-    // The next one, `bench speed`: its variant here, its line in `run`.
+    /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
+    #[command(after_help = speed::AFTER_HELP)]
+    Speed(speed::Config),
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
         Experiment::Inexact(config) => inexact::run(config, out)?,
+        Experiment::Speed(config) => speed::run(config, out)?,
     }
     Ok(())
 }

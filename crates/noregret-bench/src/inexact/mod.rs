@@ -135,7 +135,8 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let rounds: usize = cases.iter().map(|case| size(case).1).sum();
     let progress = Progress::new((rounds * contenders.len()) as u64 * u64::from(runs), "inexact");
     for case in &cases {
-        let problem = Problem::by_name(case.problem).expect("invariant: the test kit has all cases, see the test");
+        let problem =
+            Problem::by_name(case.problem).expect("invariant: the test kit has all cases, see the test");
         for run in 0..runs {
             for &contender in &contenders {
                 progress.message(format!("{}, run {run}, {}", case.problem, contender.solver));
@@ -167,7 +168,8 @@ mod tests {
     use crate::report::Record;
 
     fn config(problems: &str, algorithms: &str, setting: &str) -> Config {
-        let list = |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let list =
+            |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
             algorithms: list(algorithms),
@@ -226,7 +228,10 @@ mod tests {
         let grids: Vec<_> = both.iter().map(|record| record.extra["grid"].as_str().unwrap()).collect();
         assert_eq!(grids, ["growing", "fixed"]);
         // 100 (1 + 2 + ... + 80) against 80 times 100.
-        assert_eq!(both.iter().map(|r| r.extra["values"].as_u64().unwrap()).collect::<Vec<_>>(), [324_000, 8_000]);
+        assert_eq!(
+            both.iter().map(|r| r.extra["values"].as_u64().unwrap()).collect::<Vec<_>>(),
+            [324_000, 8_000]
+        );
     }
 
     #[test]

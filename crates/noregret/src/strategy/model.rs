@@ -291,7 +291,7 @@ impl Dataset {
     fn mean_and_sd(&self) -> (f64, f64) {
         // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
         if let Some((first, rest)) = self.values.split_first()
-            && rest.iter().all(|y| y == first)
+            && rest.iter().all(|y| y.to_bits() == first.to_bits())
         {
             return (*first, 1.0);
         }
