@@ -99,10 +99,13 @@ pub fn estimate(
     Ok(Estimate { eta_hat: eta(value, best, floor), best, floor })
 }
 
-/// `(value - floor) / (best - floor)`, 1 where the utility is flat.
+/// `(value - floor) / (best - floor)`, 1 where the utility is flat, 0 for a utility of minus infinity beside others.
 pub fn eta(value: f64, best: f64, floor: f64) -> f64 {
+    if value >= best {
+        return 1.0;
+    }
     let range = best - floor;
-    if range > 0.0 && range.is_finite() { ((value - floor) / range).clamp(0.0, 1.0) } else { 1.0 }
+    if range.is_finite() { ((value - floor) / range).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 impl Ledger {
