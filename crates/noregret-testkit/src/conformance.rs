@@ -162,7 +162,7 @@ impl Story {
         match self {
             Self::Failures if i % 3 == 1 => Ending::Failed,
             Self::OnlyFailures => Ending::Failed,
-            Self::NotFinite if i % 2 == 0 => {
+            Self::NotFinite if i.is_multiple_of(2) => {
                 Ending::Value([f64::NAN, f64::INFINITY, f64::NEG_INFINITY][i / 2 % 3])
             }
             Self::Constant => Ending::Value(0.1),
@@ -170,7 +170,7 @@ impl Story {
             // The 19th of 20: by then a model is fitted to the ordinary ones and not yet due for another fit.
             Self::OneGiant if i == 18 => Ending::Value(1e300),
             Self::NearlyEqual => Ending::Value(1.0 + i as f64 * f64::EPSILON),
-            Self::LeftRunning if i % 3 != 0 => Ending::Left,
+            Self::LeftRunning if !i.is_multiple_of(3) => Ending::Left,
             Self::KnownNoise if i.is_multiple_of(2) => {
                 Ending::Noisy(value, [0.0, 1e-300, 1e-3, 1.0, 1e300][i / 2 % 5])
             }
@@ -217,7 +217,11 @@ impl<'a> Watched<'a> {
             let label = format!("{label}: trial {} at {}", trial.number, trial.params);
             assert_eq!(trial.number, self.states.len() as u64, "{label}: numbers go on");
             assert_eq!(trial.state, TrialState::Running, "{label}");
-            assert!(choice.x.iter().all(|u| (0.0..=1.0).contains(u)), "{label}: outside the cube {:?}", choice.x);
+            assert!(
+                choice.x.iter().all(|u| (0.0..=1.0).contains(u)),
+                "{label}: outside the cube {:?}",
+                choice.x
+            );
             if let Some(pool) = space.as_pool() {
                 let row = trial.row.unwrap_or_else(|| panic!("{label}: a point of a pool without a row"));
                 assert!(row < pool.len(), "{label}: row {row} of {}", pool.len());
@@ -366,7 +370,8 @@ pub fn ignores_threads(algorithm: &Algorithm, case: &Case) {
         }
         watched.study.events().to_vec()
     };
-    let on = |threads: usize| valid(rayon::ThreadPoolBuilder::new().num_threads(threads).build()).install(run);
+    let on =
+        |threads: usize| valid(rayon::ThreadPoolBuilder::new().num_threads(threads).build()).install(run);
     assert_eq!(on(1), on(4), "{} on {}: the logs of 1 and of 4 threads", algorithm.name(), case.name);
 }
 

@@ -263,7 +263,7 @@ impl Dataset {
     fn mean_and_sd(&self) -> (f64, f64) {
         // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
         if let Some((first, rest)) = self.values.split_first()
-            && rest.iter().all(|y| y == first)
+            && rest.iter().all(|y| y.total_cmp(first).is_eq())
         {
             return (*first, 1.0);
         }

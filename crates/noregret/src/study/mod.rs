@@ -22,10 +22,10 @@ pub use trial::{Trial, TrialState};
 use crate::error::Error;
 use crate::math::rng::{Purpose, Seed};
 use crate::space::{Params, Space};
-use crate::strategy::{Proposal, Strategy};
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Choice, Duplicates, History, Outcome};
+use crate::strategy::{Proposal, Strategy};
 use recommend::Recommender;
 
 /// Whether small or large values are good.

@@ -62,7 +62,8 @@ fn unknown_algorithms_and_options() {
         let error = Algorithm::with_options(name, options(r#"{"candidatez": 3}"#)).unwrap_err();
         says(&error, &[name, "candidatez"]);
     }
-    let nested = Algorithm::with_options("gp-ei", options(r#"{"model": {"kernell": "linear"}}"#)).unwrap_err();
+    let nested =
+        Algorithm::with_options("gp-ei", options(r#"{"model": {"kernell": "linear"}}"#)).unwrap_err();
     says(&nested, &["gp-ei", "kernell"]);
     let solver = Algorithm::with_options("gp-ei", options(r#"{"solver": {"name": "simplex"}}"#)).unwrap_err();
     says(&solver, &["gp-ei", "simplex", "nelder-mead"]);
@@ -75,7 +76,10 @@ fn options_out_of_range() {
     };
     says(&build("gp-ts", r#"{"accuracy": 0}"#), &["accuracy", "above 0", "not 0"]);
     says(&build("gp-ts", r#"{"norm_bound": -1}"#), &["norm_bound", "not negative"]);
-    says(&build("gp-ei", r#"{"solver": {"name": "sobol-grid", "size": 0}}"#), &["sobol-grid", "positive size"]);
+    says(
+        &build("gp-ei", r#"{"solver": {"name": "sobol-grid", "size": 0}}"#),
+        &["sobol-grid", "positive size"],
+    );
     says(&build("gp-ei", r#"{"model": {"kernel": "overlap"}}"#), &["overlap", "matern-52"]);
     says(&build("gp-ei", r#"{"model": {"max_points": 1}}"#), &["max_points", "at least 2"]);
     let noise = r#"{"model": {"noise": {"start": 1.0, "low": 2.0, "high": 3.0}}}"#;
@@ -102,9 +106,8 @@ fn studies_used_wrongly() {
 #[test]
 fn points_that_are_none_of_the_space() {
     let mut study = study(planar(), Algorithm::default());
-    let mut add = |pairs: &[(&str, f64)]| {
-        study.add(&pairs.iter().copied().collect::<Params>(), 1.0, None).unwrap_err()
-    };
+    let mut add =
+        |pairs: &[(&str, f64)]| study.add(&pairs.iter().copied().collect::<Params>(), 1.0, None).unwrap_err();
     says(&add(&[("x0", 0.5), ("x1", 1.5)]), &["`x1`", "between 0.0 and 1.0", "1.5"]);
     says(&add(&[("x0", 0.5), ("x1", f64::NAN)]), &["`x1`", "finite"]);
     says(&add(&[("x0", 0.5), ("y1", 0.5)]), &["unknown parameter `y1`", "`x1`"]);
@@ -157,7 +160,11 @@ fn ten_thousand_results_at_one_point() {
     assert_ne!(trial.params, params);
     assert_eq!(study.trials().len(), 10_001);
     let model = study.diagnostics().unwrap().model.as_ref().unwrap();
-    assert_eq!(model.subset_of, Some(10_000), "an exact model of all of them would be too slow, and it says so");
+    assert_eq!(
+        model.subset_of,
+        Some(10_000),
+        "an exact model of all of them would be too slow, and it says so"
+    );
 }
 
 #[test]

@@ -39,7 +39,8 @@ fn the_log_of_an_older_release_is_read() {
 /// and read goes on where it stopped.
 #[test]
 fn logs_survive_their_text() {
-    let space = Space::builder().log_float("lr", 1e-5, 1e-1).float("x", -1.0, 2.0).int("n", 1, 9).build().unwrap();
+    let space =
+        Space::builder().log_float("lr", 1e-5, 1e-1).float("x", -1.0, 2.0).int("n", 1, 9).build().unwrap();
     for description in Algorithm::all() {
         let algorithm = Algorithm::by_name(description.name).unwrap();
         let builder = Study::builder().space(space.clone()).algorithm(algorithm).seed(3);
@@ -48,7 +49,9 @@ fn logs_survive_their_text() {
             for trial in study.ask(n).unwrap() {
                 // Thirds and sevenths have no short decimal form.
                 let value = trial.number as f64 / 3.0 - 1.0 / (1.0 + trial.number as f64 * 7.0);
-                study.tell_with_noise(trial.number, value, (trial.number % 2 == 0).then_some(1e-4 / 3.0)).unwrap();
+                study
+                    .tell_with_noise(trial.number, value, (trial.number % 2 == 0).then_some(1e-4 / 3.0))
+                    .unwrap();
             }
         }
         let params = study.trials()[0].params.clone();

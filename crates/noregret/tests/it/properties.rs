@@ -29,7 +29,8 @@ fn param() -> impl Strategy<Value = Param> {
         (-50..50_i64, 0..100_i64).prop_map(|(low, width)| Param::Int { low, high: low + width, log: false }),
         (1..50_i64, 0..1000_i64).prop_map(|(low, width)| Param::Int { low, high: low + width, log: true }),
         (1..6_u32).prop_map(|k| Param::Ordinal { values: (0..k).map(|i| Value::from(i * i)).collect() }),
-        (1..5_u32).prop_map(|k| Param::Categorical { choices: (0..k).map(|i| format!("c{i}").into()).collect() }),
+        (1..5_u32)
+            .prop_map(|k| Param::Categorical { choices: (0..k).map(|i| format!("c{i}").into()).collect() }),
         Just(Param::Bool {}),
     ]
 }

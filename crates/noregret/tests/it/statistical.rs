@@ -10,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 fn regret(problem: &Problem, name: &str, seed: u64) -> f64 {
     let space = Space::bounds(&problem.bounds).unwrap();
     let (direction, sign) =
-        if seed % 2 == 0 { (Direction::Minimize, 1.0) } else { (Direction::Maximize, -1.0) };
+        if seed.is_multiple_of(2) { (Direction::Minimize, 1.0) } else { (Direction::Maximize, -1.0) };
     let algorithm = Algorithm::by_name(name).unwrap();
     let mut study =
         Study::builder().space(space).algorithm(algorithm).direction(direction).seed(seed).build().unwrap();
