@@ -3,7 +3,7 @@
 Run with scikit-learn 1.9.1 and NumPy 2.4.6:
     python gp_sklearn.py
 
-Prints, per kernel, the body of a Rust array: posterior mean, posterior variance (of the noise-free function) at four
+Prints, per kernel: posterior mean, posterior variance (of the noise-free function) at four
 points, and the log marginal likelihood, of 12 observations in three dimensions with noise variance 1e-2.
 """
 
@@ -33,6 +33,6 @@ for name, kernel in KERNELS.items():
     gp = GaussianProcessRegressor(ConstantKernel(OUTPUTSCALE) * kernel, alpha=1e-2, optimizer=None).fit(X, Y)
     mean, covariance = gp.predict(AT, return_cov=True)
     print(name)
-    print("    mean:", ", ".join(f"{m:.17e}" for m in mean))
-    print("    variance:", ", ".join(f"{v:.17e}" for v in np.diag(covariance)))
-    print(f"    log likelihood: {gp.log_marginal_likelihood_value_:.17e}")
+    print("    mean:", ", ".join(repr(float(m)) for m in mean))
+    print("    variance:", ", ".join(repr(float(v)) for v in np.diag(covariance)))
+    print(f"    log likelihood: {float(gp.log_marginal_likelihood_value_)!r}")

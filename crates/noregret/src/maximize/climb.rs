@@ -239,3 +239,169 @@ fn neighbor_levels(kind: Kind, level: u64) -> Vec<u64> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::math::conjugate_gradient::Outside;
+    use crate::math::rng::Stream;
+    use crate::maximize::function::Function;
+    use crate::maximize::multi_start::MultiStart;
+    use crate::maximize::{Maximize, Taken};
+    use crate::space::Space;
+
+    fn climb(climber: &Climber, utility: &dyn Acquisition, space: &Space, start: &[f64]) -> Climbed {
+        let none = Taken::default();
+        climber.climb(utility, &Region { space, taken: &none, batch: &none }, start)
+    }
+
+    fn best_of_starts(climber: Climber, utility: &dyn Acquisition, space: &Space) -> f64 {
+        let none = Taken::default();
+        let region = Region { space, taken: &none, batch: &none };
+        let search = MultiStart { starts: 6, grid: 32, climber, only_converged: false };
+        search.maximize(utility, &region, &mut Stream::seed_from_u64(1)).unwrap().value
+    }
+
+    fn rounding() -> Climber {
+        Climber { discrete: Discrete::Round, ..Climber::default() }
+    }
+
+    /// A narrow valley between grid points: the relaxed optimum (0.59, 0.51) rounds to (0.55, 0.55), far up its side.
+    #[test]
+    fn search_finds_the_exhaustive_optimum_where_rounding_fails() {
+        let space = Space::builder()
+            .int("p", 1, 10)
+            .int("q", 1, 10)
+            .categorical("c", ["a", "b", "d"])
+            .build()
+            .unwrap();
+        let utility = Function(|u: &[f64]| {
+            let category = (u[2] * 3.0).floor();
+            -100.0 * (u[0] - u[1] - 0.08).powi(2) - (u[0] + u[1] - 1.1).powi(2) + 0.1 * (category - 1.0).abs()
+        });
+        let exhaustive = space.points().unwrap().map(|u| utility.value(&u)).fold(f64::NEG_INFINITY, f64::max);
+        let searched = best_of_starts(Climber::default(), &utility, &space);
+        assert!((searched - exhaustive).abs() < 1e-12, "{searched} {exhaustive}");
+        let end = climb(&rounding(), &utility, &space, &[0.55, 0.55, 0.5]);
+        assert!(end.value < exhaustive - 0.1, "rounding was lucky: {}", end.value);
+    }
+
+    #[test]
+    fn search_finds_the_optimum_of_a_mixed_problem() {
+        // Each pair of levels has its own best x; only one pair has the highest hill, and it is next to a deep hole.
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .int("n", 0, 4)
+            .categorical("c", ["a", "b", "d"])
+            .build()
+            .unwrap();
+        let hill = |n: f64, c: f64| ((7.0 * n + 5.0 * c) % 11.0 / 11.0, (3.0 * n + 4.0 * c) % 13.0);
+        let utility = Function(|u: &[f64]| {
+            let (center, height) = hill((u[1] * 5.0).floor(), (u[2] * 3.0).floor());
+            height - 50.0 * (u[0] - center).powi(2)
+        });
+        let levels = (0..5).flat_map(|n| (0..3).map(move |c| hill(f64::from(n), f64::from(c)).1));
+        let highest = levels.fold(f64::NEG_INFINITY, f64::max);
+        let found = best_of_starts(Climber::default(), &utility, &space);
+        assert!((found - highest).abs() < 1e-6, "{found} {highest}");
+    }
+
+    #[test]
+    fn neighbors_cover_categories_and_double_their_distance_on_levels() {
+        let sorted = |kind, level| {
+            let mut levels = neighbor_levels(kind, level);
+            levels.sort_unstable();
+            levels
+        };
+        assert_eq!(sorted(Kind::Category(5), 2), [0, 1, 3, 4]);
+        assert_eq!(sorted(Kind::Category(5), 4), [0, 1, 2, 3]);
+        assert_eq!(sorted(Kind::Levels(10), 0), [1, 2, 4, 8]);
+        assert_eq!(sorted(Kind::Levels(10), 9), [1, 5, 7, 8]);
+        assert_eq!(sorted(Kind::Levels(10), 4), [0, 2, 3, 5, 6, 8]);
+        for single in [Kind::Continuous, Kind::Category(1), Kind::Levels(1)] {
+            assert!(sorted(single, 0).is_empty(), "{single:?}");
+        }
+        let many = sorted(Kind::Category(1000), 990);
+        assert_eq!(many.len(), 31);
+        assert!(
+            many.windows(2).all(|w| w[0] < w[1]) && !many.contains(&990) && many.iter().all(|l| *l < 1000)
+        );
+        // The widest integer: no shift overflows.
+        assert!(sorted(Kind::Levels(1 << 46), 1 << 45).iter().all(|l| *l < 1 << 46));
+    }
+
+    #[test]
+    fn constrained_climbs_stay_feasible_and_get_no_worse() {
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .float("y", 0.0, 1.0)
+            .int("n", 1, 4)
+            .constraint("sum", "x + y <= 0.8")
+            .constraint("product", "n * x <= 1.5")
+            .build()
+            .unwrap();
+        let utility = Function(|u: &[f64]| u[0] + 0.9 * u[1] + 0.5 * u[2]);
+        let mut rng = Stream::seed_from_u64(2);
+        for climber in [Climber::default(), rounding()] {
+            for _ in 0..50 {
+                let start = space.sample(&mut rng).unwrap();
+                let end = climb(&climber, &utility, &space, &start);
+                assert_eq!(space.violated(&end.x), None, "{start:?} {end:?}");
+                assert!(end.value >= utility.value(&start));
+                assert!((end.value - utility.value(&end.x)).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn every_method_climbs_a_hill() {
+        let space = Space::bounds(&[(0.0, 1.0); 3]).unwrap();
+        let utility = Function(|u: &[f64]| {
+            -(u[0] - 0.3).powi(2) - 2.0 * (u[1] - 0.6).powi(2) - 0.5 * (u[2] - 1.5).powi(2)
+        });
+        let methods = [
+            Method::Lbfgsb(Lbfgsb::default()),
+            Method::NelderMead(NelderMead::default()),
+            // Clipped, as by default, it may take a corner for a summit: that is the habit it reproduces.
+            Method::ConjugateGradient(ConjugateGradient {
+                outside: Outside::Project,
+                ..ConjugateGradient::default()
+            }),
+        ];
+        for method in methods {
+            for finite_difference in [None, Some(1e-8)] {
+                let climber = Climber { method: method.clone(), finite_difference, ..Climber::default() };
+                let end = climb(&climber, &utility, &space, &[0.9, 0.1, 0.2]);
+                let gap = end.x.iter().zip([0.3, 0.6, 1.0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(gap < 1e-3 && end.converged, "{method:?} {end:?}"); // Nelder-Mead stops at 1e-4
+                let gradients = finite_difference.is_none() && !matches!(method, Method::NelderMead(_));
+                assert_eq!(end.work.gradients > 0, gradients, "{method:?}");
+                assert!(end.work.values > 0);
+            }
+        }
+    }
+
+    /// A climb to `a + (b - a)` stopped one bit short of the bound `b`, and so suggested the same corner twice.
+    #[test]
+    fn a_climb_to_a_bound_ends_on_the_bound() {
+        let space = Space::bounds(&[(-5.0, 10.0), (0.0, 15.0)]).unwrap();
+        let utility = Function(|u: &[f64]| u[1] - u[0]);
+        let mut corner = Taken::default();
+        corner.insert(&[0.0, 1.0], None);
+        let mut rng = Stream::seed_from_u64(3);
+        for _ in 0..200 {
+            let end = climb(&Climber::default(), &utility, &space, &space.sample(&mut rng).unwrap());
+            assert!(corner.contains(&end.x, None), "{:?}", end.x);
+        }
+    }
+
+    #[test]
+    fn a_utility_that_is_not_a_number_leaves_the_start() {
+        let space = Space::builder().float("x", 0.0, 1.0).int("n", 1, 3).build().unwrap();
+        let end = climb(&Climber::default(), &Function(|_: &[f64]| f64::NAN), &space, &[0.25, 0.5]);
+        assert_eq!(end.x, [0.25, 0.5]);
+        assert!(end.value.is_nan());
+    }
+}

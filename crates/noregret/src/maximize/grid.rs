@@ -90,3 +90,102 @@ pub fn best_of(values: &[f64], points: &Points, region: &Region<'_>) -> Result<M
         None => Err(MaximizeError::NothingLeft { tried: values.len() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::maximize::Taken;
+    use crate::maximize::function::Function;
+    use crate::space::{Pool, Space};
+
+    /// Points 0, 1/4, 1/2, 3/4, 1 with the given values; `taken` of them are not to be suggested.
+    fn pick(values: [f64; 5], taken: &[usize]) -> Result<f64, MaximizeError> {
+        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let points = Points::from_columns(1, &[0.0, 0.25, 0.5, 0.75, 1.0]);
+        let (mut told, mut batch) = (Taken::default(), Taken::default());
+        for (i, &place) in taken.iter().enumerate() {
+            if i % 2 == 0 { &mut told } else { &mut batch }.insert(&points.point(place), None);
+        }
+        let region = Region { space: &space, taken: &told, batch: &batch };
+        best_of(&values, &points, &region).map(|maximum| {
+            assert_eq!((maximum.row, maximum.work), (None, Work { values: 5, gradients: 0 }));
+            maximum.x[0]
+        })
+    }
+
+    const NAN: f64 = f64::NAN;
+    const LOW: f64 = f64::NEG_INFINITY;
+
+    #[test]
+    fn ties_go_to_the_lowest_index() {
+        assert_eq!(pick([1.0, 3.0, 2.0, 3.0, 0.0], &[]), Ok(0.25));
+        assert_eq!(pick([0.0; 5], &[]), Ok(0.0));
+        assert_eq!(pick([0.0; 5], &[0, 1]), Ok(0.5));
+    }
+
+    #[test]
+    fn what_is_no_number_or_taken_is_passed_over() {
+        assert_eq!(pick([NAN, 3.0, NAN, 2.0, NAN], &[1]), Ok(0.75));
+        assert_eq!(pick([5.0, 4.0, 3.0, 2.0, 1.0], &[0, 1, 2]), Ok(0.75));
+        assert_eq!(pick([NAN; 5], &[]), Err(MaximizeError::NotFinite { tried: 5 }));
+        assert_eq!(pick([1.0; 5], &[0, 1, 2, 3, 4]), Err(MaximizeError::NothingLeft { tried: 5 }));
+        assert_eq!(pick([1.0, NAN, NAN, NAN, NAN], &[0]), Err(MaximizeError::NothingLeft { tried: 5 }));
+    }
+
+    #[test]
+    fn a_hopeless_point_is_better_than_none() {
+        assert_eq!(pick([LOW; 5], &[]), Ok(0.0));
+        assert_eq!(pick([LOW, NAN, LOW, LOW, LOW], &[0]), Ok(0.5));
+        assert_eq!(pick([LOW, LOW, -1e308, LOW, LOW], &[]), Ok(0.5));
+        assert_eq!(pick([1.0, f64::INFINITY, 2.0, LOW, 0.0], &[]), Ok(0.25));
+    }
+
+    #[test]
+    fn pools_are_searched_by_row() {
+        // Rows 1 and 3 have the same features and are still two rows.
+        let space = Space::pool(Pool::new(vec![0.0, 2.0, 1.0, 2.0], 1).unwrap());
+        let utility = Function(|u: &[f64]| u[0]);
+        let (mut taken, none) = (Taken::default(), Taken::default());
+        for expected in [Some(1), Some(3), Some(2), Some(0), None] {
+            let region = Region { space: &space, taken: &taken, batch: &none };
+            let found = Exhaustive.maximize(&utility, &region, &mut Stream::seed_from_u64(0));
+            assert_eq!(found.as_ref().ok().and_then(|m| m.row), expected);
+            match found {
+                Ok(maximum) => taken.insert(&maximum.x, maximum.row),
+                Err(error) => assert_eq!(error, MaximizeError::NothingLeft { tried: 4 }),
+            }
+        }
+    }
+
+    #[test]
+    fn grids_are_feasible_counted_and_repeatable() {
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .int("n", 1, 4)
+            .constraint("c", "x <= n / 5")
+            .build()
+            .unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let utility = Function(|u: &[f64]| u[0]);
+        let random = |seed| {
+            RandomGrid { size: 100 }.maximize(&utility, &region, &mut Stream::seed_from_u64(seed)).unwrap()
+        };
+        let sobol = |seed| {
+            SobolGrid { size: 100 }.maximize(&utility, &region, &mut Stream::seed_from_u64(seed)).unwrap()
+        };
+        for maximum in [random(1), sobol(1)] {
+            assert!(
+                space.is_feasible(&maximum.x) && maximum.value > 0.5 && maximum.value <= 0.8,
+                "{maximum:?}"
+            );
+            assert_eq!(maximum.work.values, 100);
+        }
+        assert_eq!((random(1), sobol(1)), (random(1), sobol(1)));
+        assert_ne!(random(1), random(2));
+        let error = Exhaustive.maximize(&utility, &region, &mut Stream::seed_from_u64(0)).unwrap_err();
+        assert_eq!(error, MaximizeError::NothingLeft { tried: 0 });
+    }
+}

@@ -99,10 +99,13 @@ pub fn estimate(
     Ok(Estimate { eta_hat: eta(value, best, floor), best, floor })
 }
 
-/// `(value - floor) / (best - floor)`, 1 where the utility is flat.
+/// `(value - floor) / (best - floor)`, 1 where the utility is flat, 0 for a utility of minus infinity beside others.
 pub fn eta(value: f64, best: f64, floor: f64) -> f64 {
+    if value >= best {
+        return 1.0;
+    }
     let range = best - floor;
-    if range > 0.0 && range.is_finite() { ((value - floor) / range).clamp(0.0, 1.0) } else { 1.0 }
+    if range.is_finite() { ((value - floor) / range).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 impl Ledger {
@@ -147,5 +150,145 @@ impl Ledger {
     /// Whether the adaptive grid cannot grow any more.
     pub fn is_exhausted(&self) -> bool {
         self.grid == Some(GRID_RANGE.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::maximize::Taken;
+    use crate::maximize::function::Function;
+    use crate::space::{Pool, Space};
+    use crate::strategy::algorithm::Algorithm;
+    use crate::study::Study;
+
+    const LOW: f64 = f64::NEG_INFINITY;
+
+    proptest! {
+        #[test]
+        fn eta_is_a_share(a in -1e300..1e300_f64, b in -1e300..1e300_f64, c in -1e300..1e300_f64) {
+            let mut sorted = [a, b, c];
+            sorted.sort_by(f64::total_cmp);
+            let [floor, value, best] = sorted;
+            prop_assert!((0.0..=1.0).contains(&eta(value, best, floor)));
+        }
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "exact by construction")]
+    fn eta_by_hand() {
+        assert_eq!(eta(2.0, 3.0, 1.0), 0.5);
+        assert_eq!(eta(3.0, 3.0, 1.0), 1.0);
+        assert_eq!(eta(1.0, 3.0, 1.0), 0.0);
+        assert_eq!(eta(1.0, 1.0, 1.0), 1.0, "flat");
+        assert_eq!(eta(LOW, LOW, LOW), 1.0, "hopeless everywhere");
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "exact by construction")]
+    fn a_hopeless_point_beside_a_good_one_has_no_eta() {
+        // The range is infinite then, and passed for flat.
+        assert_eq!(eta(LOW, 3.0, LOW), 0.0);
+    }
+
+    #[test]
+    fn estimates_compare_with_a_stronger_solve() {
+        let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let utility = Function(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
+        let of = |x: [f64; 2]| {
+            estimate(&utility, &region, (&x, utility.value(&x)), 256, &mut Stream::seed_from_u64(1)).unwrap()
+        };
+        let exact = of([0.3, 0.7]);
+        assert!((exact.eta_hat - 1.0).abs() < 1e-9 && (exact.best - 1.0).abs() < 1e-9, "{exact:?}");
+        // The floor is nearly the corner (1, 0), where the utility is 1 - 0.98.
+        let middling = of([0.8, 0.7]);
+        assert!((middling.eta_hat - (1.0 - 0.25 / 0.98)).abs() < 0.05, "{middling:?}");
+        assert!(of([1.0, 0.0]).eta_hat.abs() < 1e-9);
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "exact by construction")]
+    fn nothing_is_stronger_than_looking_at_every_row() {
+        let space = Space::pool(Pool::new(vec![0.0, 1.0, 2.0], 1).unwrap());
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let utility = Function(|u: &[f64]| u[0]);
+        let found = estimate(&utility, &region, (&[0.5], 0.5), 64, &mut Stream::seed_from_u64(1)).unwrap();
+        assert_eq!(found.eta_hat, 1.0);
+    }
+
+    #[test]
+    fn inexactness_adds_up_and_is_carried_over() {
+        let mut ledger = Ledger::default();
+        ledger.record(None);
+        assert_eq!((ledger.m_hat, ledger.rounds, ledger.measured), (0.0, 1, 0));
+        ledger.record(Some(0.75));
+        ledger.record(None);
+        ledger.record(Some(1.0));
+        ledger.record(None);
+        assert_eq!((ledger.m_hat, ledger.rounds, ledger.measured), (0.5, 5, 2));
+        assert_eq!(ledger.eta_hat, Some(1.0));
+    }
+
+    #[test]
+    fn references_are_solved_in_rounds_1_2_4_8() {
+        let mut ledger = Ledger::default();
+        let mut due = Vec::new();
+        for round in 0..40 {
+            assert!(ledger.is_due(Measure::Always) && !ledger.is_due(Measure::Never));
+            let now = ledger.is_due(Measure::Scheduled);
+            due.extend(now.then_some(round));
+            ledger.record(now.then_some(1.0));
+        }
+        assert_eq!(due, [1, 2, 4, 8, 16, 32]);
+    }
+
+    #[test]
+    fn grids_double_and_relax_within_their_range() {
+        let mut ledger = Ledger::default();
+        ledger.enlarge(100);
+        assert_eq!(ledger.grid, Some(200));
+        (0..30).for_each(|_| ledger.enlarge(100));
+        assert!(ledger.is_exhausted());
+        (0..60).for_each(|_| ledger.relax(0.1, 100));
+        assert_eq!(ledger.grid, Some(GRID_RANGE.0));
+        ledger.m_hat = 1.0;
+        ledger.relax(0.1, 100);
+        assert_eq!(ledger.grid, Some(GRID_RANGE.0), "above half of the budget nothing is given back");
+    }
+
+    /// The sum of `1 - eta` stays below `budget * sqrt(t)` in every one of 50 rounds, by grids that a fixed size of the
+    /// first would not have kept there.
+    #[test]
+    fn the_adaptive_grid_keeps_its_budget() {
+        const BUDGET: f64 = 0.1;
+        let options = serde_json::json!({
+            "solver": {"name": "adaptive-grid", "budget": BUDGET, "first": 16}, "measure": "always", "initial_points": 4
+        });
+        let algorithm = Algorithm::with_options("gp-ucb", options.as_object().unwrap().clone()).unwrap();
+        let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+        let mut study = Study::builder().space(space).algorithm(algorithm).seed(1).build().unwrap();
+        let (mut last, mut largest) = (0.0, 0);
+        for t in 0..54_usize {
+            let trial = study.ask(1).unwrap().remove(0);
+            let x = trial.numbers();
+            study.tell(trial.number, (x[0] - 0.3).powi(2) + (5.0 * x[1]).sin()).unwrap();
+            let Some(inexactness) = &study.diagnostics().unwrap().inexactness else {
+                assert!(t < 4, "measured in every round of the model");
+                continue;
+            };
+            assert_eq!((inexactness.rounds, inexactness.measured), (t - 3, t - 3));
+            assert!((0.0..=1.0).contains(&inexactness.eta_hat));
+            assert!(inexactness.m_hat >= last, "a sum of what is not negative");
+            assert!(inexactness.m_hat <= BUDGET * ((t - 3) as f64).sqrt(), "round {t}: {inexactness:?}");
+            last = inexactness.m_hat;
+            largest = largest.max(inexactness.grid.unwrap());
+        }
+        assert!(last > 0.0 && largest > 16, "it had something to adapt to");
     }
 }

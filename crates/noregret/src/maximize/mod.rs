@@ -1,6 +1,8 @@
 //! From a utility to the point that maximizes it, and how inexactly that was done.
 
 pub mod climb;
+#[cfg(test)]
+mod function;
 pub mod grid;
 pub mod inexact;
 pub mod multi_start;

@@ -86,3 +86,83 @@ pub fn top(values: &[f64], count: usize) -> Vec<usize> {
     order.sort_unstable_by(by_value);
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::maximize::Taken;
+    use crate::maximize::function::Function;
+    use crate::space::Space;
+
+    #[test]
+    fn top_sorts_breaks_ties_by_index_and_drops_nan() {
+        let values = [1.0, f64::NAN, 3.0, 1.0, f64::NEG_INFINITY, 3.0, 2.0];
+        assert_eq!(top(&values, 4), [2, 5, 6, 0]);
+        assert_eq!(top(&values, 5), [2, 5, 6, 0, 3]);
+        assert_eq!(top(&values, 100), [2, 5, 6, 0, 3, 4]);
+        assert!(top(&values, 0).is_empty() && top(&[], 3).is_empty() && top(&[f64::NAN], 1).is_empty());
+    }
+
+    /// Hills at 0.2 (height 1), 0.55 (2) and 0.9 (3, narrow).
+    fn hills(u: &[f64]) -> f64 {
+        let hill = |center: f64, height: f64, width: f64| height * (-((u[0] - center) / width).powi(2)).exp();
+        hill(0.2, 1.0, 0.1) + hill(0.55, 2.0, 0.1) + hill(0.9, 3.0, 0.03)
+    }
+
+    fn search(grid: usize, taken: &Taken) -> Result<Maximum, MaximizeError> {
+        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let region = Region { space: &space, taken, batch: &Taken::default() };
+        let search = MultiStart { starts: 12, grid, climber: Climber::default(), only_converged: false };
+        search.maximize(&Function(hills), &region, &mut Stream::seed_from_u64(4))
+    }
+
+    #[test]
+    fn the_highest_hill_is_found_from_starts_on_the_others() {
+        for grid in [0, 64] {
+            let found = search(grid, &Taken::default()).unwrap();
+            assert!((found.x[0] - 0.9).abs() < 1e-3 && (found.value - 3.0).abs() < 1e-4, "{found:?}");
+            assert!(found.work.gradients > 0 && found.work.values >= grid + 12);
+        }
+    }
+
+    #[test]
+    fn a_taken_summit_gives_way_to_the_next_best_point() {
+        let summit = search(64, &Taken::default()).unwrap();
+        let mut taken = Taken::default();
+        taken.insert(&summit.x, None);
+        let next = search(64, &taken).unwrap();
+        assert!(!taken.contains(&next.x, None) && next.value <= summit.value && next.value > 2.0, "{next:?}");
+    }
+
+    #[test]
+    fn only_converged_climbs_count_if_any_did() {
+        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let starts = Points::from_columns(1, &[0.15, 0.85]);
+        let end = |only_converged| {
+            let search = MultiStart { starts: 2, grid: 0, climber: Climber::default(), only_converged };
+            search.climb_from(&Function(hills), &region, &starts).unwrap()
+        };
+        // Here both converge: the option changes nothing.
+        assert_eq!(end(true), end(false));
+    }
+
+    #[test]
+    fn nothing_left_and_no_number_are_told_apart() {
+        let space = Space::builder().int("n", 1, 2).build().unwrap();
+        let mut taken = Taken::default();
+        space.points().unwrap().for_each(|x| taken.insert(&x, None));
+        let none = Taken::default();
+        let search = MultiStart { starts: 3, grid: 8, climber: Climber::default(), only_converged: false };
+        let rng = || Stream::seed_from_u64(0);
+        let region = Region { space: &space, taken: &taken, batch: &none };
+        let error = search.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng()).unwrap_err();
+        assert!(matches!(error, MaximizeError::NothingLeft { .. }), "{error}");
+        // No start at all is better than any other when all are NaN.
+        let region = Region { space: &space, taken: &none, batch: &none };
+        assert!(search.maximize(&Function(|_: &[f64]| f64::NAN), &region, &mut rng()).is_err());
+    }
+}

@@ -163,3 +163,115 @@ impl Region<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::space::{Param, Pool};
+
+    fn mixed() -> Space {
+        Space::builder()
+            .float("x", 0.0, 1.0)
+            .log_int("n", 1, 64)
+            .categorical("c", ["a", "b", "d"])
+            .bool("b")
+            .constraint("c", "x * n <= 20")
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn points_and_rows_are_remembered_apart() {
+        let mut taken = Taken::default();
+        assert!(taken.is_empty() && !taken.contains(&[0.5], None));
+        taken.insert(&[0.5], Some(3));
+        assert!(
+            taken.contains(&[0.9], Some(3))
+                && !taken.contains(&[0.5], None)
+                && !taken.contains(&[0.5], Some(2))
+        );
+        taken.insert(&[0.5], None);
+        assert_eq!(taken.len(), 2);
+        taken.remove(&[0.5], None);
+        assert!(!taken.contains(&[0.5], None) && taken.contains(&[0.5], Some(3)));
+        taken.remove(&[0.1], Some(3));
+        assert!(taken.is_empty());
+    }
+
+    #[test]
+    fn a_bound_missed_by_rounding_is_the_bound() {
+        let mut taken = Taken::default();
+        taken.insert(&[0.0, 1.0], None);
+        assert!(taken.contains(&[-0.0, 1.0 - f64::EPSILON], None) && taken.contains(&[1e-17, 1.0], None));
+        assert!(!taken.contains(&[1e-12, 1.0], None));
+    }
+
+    #[test]
+    fn neighbors_of_the_widest_integer_are_told_apart() {
+        let max = Param::MAX_INT;
+        let space = Space::builder().int("n", -max, max - 1).build().unwrap();
+        let levels = 1_u64 << 46;
+        for level in [0, 1, levels / 3, levels / 2, levels - 2] {
+            let mut taken = Taken::default();
+            taken.insert(&[space.coordinate_of_level(0, level)], None);
+            assert!(!taken.contains(&[space.coordinate_of_level(0, level + 1)], None), "{level}");
+        }
+    }
+
+    #[test]
+    fn every_set_is_feasible_and_made_of_points_of_the_space() {
+        let space = mixed();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let mut rng = Stream::seed_from_u64(1);
+        let center = space.sample(&mut rng).unwrap();
+        let sets = [
+            region.uniform(100, &mut rng).unwrap(),
+            region.sobol(100, &mut rng).unwrap(),
+            region.around(&center, 100, &mut rng),
+        ];
+        for set in sets {
+            assert!(set.len() <= 100 && set.len() >= 50);
+            for i in 0..set.len() {
+                let x = set.point(i);
+                let mut snapped = x.clone();
+                space.snap(&mut snapped);
+                assert_eq!(x, snapped);
+                assert_eq!(space.violated(&x), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_around_a_point_is_near_it_and_not_itself() {
+        let space = mixed();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let mut center = vec![0.5, 0.5, 0.5, 0.25];
+        space.snap(&mut center);
+        let around = region.around(&center, 400, &mut Stream::seed_from_u64(2));
+        let points: Vec<Vec<f64>> = (0..around.len()).map(|i| around.point(i)).collect();
+        assert!(points.iter().all(|x| *x != center));
+        // Radii fall off geometrically from 0.3: two thirds are below 0.03 and most normal steps below twice that.
+        let near = points.iter().filter(|x| (x[0] - center[0]).abs() < 0.06).count();
+        assert!(near > points.len() / 2, "{near} of {}", points.len());
+        for k in [1, 2, 3] {
+            let levels: std::collections::BTreeSet<u64> =
+                points.iter().map(|x| space.level_of(k, x[k])).collect();
+            assert!(levels.len() >= 2, "coordinate {k} moves");
+        }
+    }
+
+    #[test]
+    fn pools_have_rows_and_nothing_around_them() {
+        let space = Space::pool(Pool::new(vec![0.0, 5.0, 10.0], 1).unwrap());
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let mut rng = Stream::seed_from_u64(3);
+        let rows = region.sobol(20, &mut rng).unwrap();
+        assert!((0..20).all(|i| [0.0, 0.5, 1.0].contains(&rows.point(i)[0])));
+        assert!(region.around(&[0.5], 10, &mut rng).is_empty());
+    }
+}

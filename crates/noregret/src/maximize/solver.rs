@@ -267,4 +267,84 @@ mod tests {
         let bad = Solver::NelderMead(LocalConfig { value_tolerance: Some(0.0), ..LocalConfig::default() });
         assert_eq!(bad.validate().unwrap_err().field, "value_tolerance");
     }
+
+    fn parse(json: &str) -> Result<Solver, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    const NAMES: [&str; 7] =
+        ["auto", "random-grid", "sobol-grid", "adaptive-grid", "lbfgsb", "nelder-mead", "cg"];
+
+    #[test]
+    fn a_name_is_enough() {
+        for name in NAMES {
+            let solver = parse(&format!(r#"{{"name": "{name}"}}"#)).unwrap();
+            assert_eq!(solver.name(), name);
+            assert_eq!(solver.validate(), Ok(()));
+            let text = serde_json::to_string(&solver).unwrap();
+            assert_eq!(parse(&text).unwrap(), solver, "{text}");
+        }
+        assert_eq!(parse(r#"{"name": "auto"}"#).unwrap(), Solver::default());
+        assert_eq!(parse(r#"{"name": "lbfgsb"}"#).unwrap(), Solver::Lbfgsb(LocalConfig::default()));
+    }
+
+    #[test]
+    fn settings_are_read() {
+        let grid = parse(r#"{"name": "random-grid", "size": 50}"#).unwrap();
+        assert_eq!(grid, Solver::RandomGrid { per_round: 100, size: Some(50) });
+        let local =
+            parse(r#"{"name": "cg", "starts": 3, "finite_difference": 1e-8, "discrete": "round"}"#).unwrap();
+        let expected = LocalConfig {
+            starts: 3,
+            finite_difference: Some(1e-8),
+            discrete: Discrete::Round,
+            ..LocalConfig::default()
+        };
+        assert_eq!(local, Solver::Cg(expected));
+    }
+
+    #[test]
+    fn unknown_names_and_settings_are_errors() {
+        for name in NAMES {
+            let error = parse(&format!(r#"{{"name": "{name}", "startz": 3}}"#)).unwrap_err();
+            assert!(error.to_string().contains("startz"), "{name}: {error}");
+        }
+        let error = parse(r#"{"name": "newton"}"#).unwrap_err().to_string();
+        assert!(error.contains("newton") && error.contains("lbfgsb"), "{error}");
+        assert!(parse(r#"{"size": 3}"#).is_err());
+    }
+
+    #[test]
+    fn settings_must_be_positive() {
+        let field = |json: &str| parse(json).unwrap().validate().unwrap_err().field;
+        assert_eq!(field(r#"{"name": "auto", "candidates": 0}"#), "candidates");
+        assert_eq!(field(r#"{"name": "random-grid", "per_round": 0}"#), "per_round");
+        assert_eq!(field(r#"{"name": "random-grid", "size": 0}"#), "size");
+        assert_eq!(field(r#"{"name": "sobol-grid", "size": 0}"#), "size");
+        assert_eq!(field(r#"{"name": "adaptive-grid", "budget": -0.1}"#), "budget");
+        assert_eq!(field(r#"{"name": "adaptive-grid", "first": 0}"#), "first");
+        assert_eq!(field(r#"{"name": "lbfgsb", "starts": 0}"#), "starts");
+        assert_eq!(field(r#"{"name": "nelder-mead", "tolerance": 0}"#), "tolerance");
+        assert_eq!(field(r#"{"name": "cg", "iterations": 0}"#), "iterations");
+        assert_eq!(field(r#"{"name": "cg", "finite_difference": 0}"#), "finite_difference");
+    }
+
+    #[test]
+    fn random_grids_grow_with_the_rounds() {
+        use crate::maximize::function::Function;
+        use rand::SeedableRng;
+        let space = crate::space::Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none };
+        let looked_at = |solver: &Solver, t, grid| {
+            let mut rng = crate::math::rng::Stream::seed_from_u64(0);
+            let maximizer = solver.build(t, 1, grid, false);
+            maximizer.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
+        };
+        let growing = Solver::RandomGrid { per_round: 10, size: None };
+        assert_eq!([0, 1, 9].map(|t| looked_at(&growing, t, None)), [10, 20, 100]);
+        assert_eq!(looked_at(&Solver::RandomGrid { per_round: 10, size: Some(7) }, 9, None), 7);
+        let adaptive = Solver::AdaptiveGrid { budget: 0.1, first: 16 };
+        assert_eq!([None, Some(40)].map(|grid| looked_at(&adaptive, 5, grid)), [16, 40]);
+    }
 }

@@ -195,3 +195,81 @@ impl History {
         self.pending.values().any(|other| this.contains(&other.x, other.row))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Pool;
+
+    const VALUE: Outcome = Outcome::Value { y: 1.0, noise_variance: None };
+
+    fn at(x: f64) -> Choice {
+        Choice { x: vec![x], row: None }
+    }
+
+    fn history(duplicates: Duplicates) -> History {
+        History::new(Space::bounds(&[(0.0, 1.0)]).unwrap(), duplicates)
+    }
+
+    fn is_taken(history: &History, choice: &Choice) -> bool {
+        history.region(&Taken::default()).is_taken(&choice.x, choice.row)
+    }
+
+    /// Whether a point may not come again while it runs, once it was told, and once it has failed.
+    fn policy(duplicates: Duplicates) -> [bool; 3] {
+        let mut history = history(duplicates);
+        history.proposed([(0, at(0.1)), (1, at(0.2)), (2, at(0.3))], Memo::default());
+        assert_eq!(history.told(1, VALUE), Some(at(0.2)));
+        assert_eq!(history.told(2, Outcome::Failed), Some(at(0.3)));
+        [0.1, 0.2, 0.3].map(|x| is_taken(&history, &at(x)))
+    }
+
+    #[test]
+    fn policies() {
+        assert_eq!(policy(Duplicates::Avoid), [true, true, true]);
+        assert_eq!(policy(Duplicates::Allow), [true, false, true]);
+        assert_eq!(policy(Duplicates::Replicate), [false, false, true]);
+    }
+
+    #[test]
+    fn a_running_point_stays_taken_when_its_result_comes_from_elsewhere() {
+        let mut history = history(Duplicates::Allow);
+        history.proposed([(0, at(0.1))], Memo::default());
+        history.add(&at(0.1), VALUE);
+        assert!(is_taken(&history, &at(0.1)));
+        history.told(0, VALUE);
+        assert!(!is_taken(&history, &at(0.1)));
+    }
+
+    #[test]
+    fn late_results_correct_what_was_given_up() {
+        let mut history = history(Duplicates::Allow);
+        history.proposed([(0, at(0.1))], Memo::default());
+        history.told(0, Outcome::Failed);
+        assert_eq!((history.len(), history.values().count(), history.revision()), (1, 0, 0));
+        history.correct(0, &at(0.1), VALUE);
+        assert_eq!((history.len(), history.values().count(), history.revision()), (1, 1, 1));
+        assert!(!is_taken(&history, &at(0.1)));
+        assert_eq!(history.told(0, VALUE), None, "no longer running");
+    }
+
+    #[test]
+    fn what_is_left_is_counted() {
+        let mut open = history(Duplicates::Avoid);
+        assert_eq!(open.left(5), None);
+        open.add(&at(0.5), VALUE);
+        assert_eq!(open.left(5), None);
+
+        let space = Space::builder().int("a", 1, 3).bool("b").constraint("c", "a >= 2 or b").build().unwrap();
+        let mut grid = History::new(space.clone(), Duplicates::Avoid);
+        assert_eq!((grid.left(100), grid.left(2)), (Some(5), Some(2)));
+        let first = space.points().unwrap().next().unwrap();
+        grid.add(&Choice { x: first, row: None }, VALUE);
+        assert_eq!(grid.left(100), Some(4));
+
+        let mut pool =
+            History::new(Space::pool(Pool::new(vec![0.0, 1.0, 1.0], 1).unwrap()), Duplicates::Avoid);
+        pool.add(&Choice { x: vec![1.0], row: Some(2) }, VALUE);
+        assert_eq!(pool.left(100), Some(2));
+    }
+}

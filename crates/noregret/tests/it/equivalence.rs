@@ -53,7 +53,7 @@ fn a_shift_of_exact_values_leaves_no_trace() {
         let next = |shift: f64| {
             let mut study = builder(space.clone(), name).build().unwrap();
             for (i, trial) in study.ask(8).unwrap().into_iter().enumerate() {
-                study.tell(trial.number, f64::from(37 * i as u32 % 64) / 64.0 + shift).unwrap();
+                study.tell(trial.number, (37 * i % 64) as f64 / 64.0 + shift).unwrap();
             }
             study.ask(2).unwrap()
         };

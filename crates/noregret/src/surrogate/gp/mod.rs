@@ -59,12 +59,13 @@ impl Default for GpConfig {
                 high: 1e2,
                 prior: Prior::LogNormal { location: 1.0, scale: 1.0 },
             },
-            // Small noise is likelier than large, but the data decide: e^-7 is 1e-3, one deviation is a factor of 20.
+            // Small noise is likelier than large, but the data decide: the mode e^-7 is 1e-3, one deviation is a factor
+            // of 20. The mode of the value's density is `location - scale^2`.
             noise: Tunable {
                 start: 1e-4,
                 low: 1e-6,
                 high: 1.0,
-                prior: Prior::LogNormal { location: -7.0, scale: 3.0 },
+                prior: Prior::LogNormal { location: 2.0, scale: 3.0 },
             },
             standardize: true,
             max_points: 8_000,
