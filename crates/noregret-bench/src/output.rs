@@ -23,7 +23,11 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// The output that `options` ask for; `stem` names the experiment and its setting.
-    pub fn new(options: &Options, stem: impl Into<String>, out: &'a mut dyn Write) -> Result<Self, BenchError> {
+    pub fn new(
+        options: &Options,
+        stem: impl Into<String>,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, BenchError> {
         let stem = stem.into();
         let mut file = None;
         if let Some(folder) = &options.out {

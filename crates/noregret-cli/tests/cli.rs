@@ -4,15 +4,15 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 fn noregret(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_noregret")).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_noregret")).args(args).output().expect("the binary runs")
 }
 
 fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
+    String::from_utf8(output.stdout.clone()).expect("text")
 }
 
 fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    String::from_utf8(output.stderr.clone()).expect("text")
 }
 
 #[test]
@@ -25,7 +25,9 @@ fn algorithms_are_listed_for_people_and_machines() {
     let json = noregret(&["algorithms", "--json"]);
     let all: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
     let all = all.as_array().unwrap();
-    assert!(all.iter().all(|a| a["purpose"].is_string() && a["paper"].is_string() && a["options"].is_object()));
+    assert!(
+        all.iter().all(|a| a["purpose"].is_string() && a["paper"].is_string() && a["options"].is_object())
+    );
     let ucb = all.iter().find(|a| a["name"] == "gp-ucb").unwrap();
     assert_eq!(ucb["options"]["beta"]["name"], "sqrt-log");
 }
@@ -53,7 +55,17 @@ fn help_is_a_success_with_examples() {
         assert!(!text.contains('\u{1b}'), "no colours where there is no terminal");
     }
     let inexact = stdout(&noregret(&["bench", "inexact", "--help"]));
-    for word in ["--problems", "--algorithms", "--runs", "--seed", "--json", "--out", "--setting", "--ablation", "--no-eta"] {
+    for word in [
+        "--problems",
+        "--algorithms",
+        "--runs",
+        "--seed",
+        "--json",
+        "--out",
+        "--setting",
+        "--ablation",
+        "--no-eta",
+    ] {
         assert!(inexact.contains(word), "{word} in {inexact}");
     }
 }
@@ -65,8 +77,14 @@ fn wrong_usage_exits_with_2_and_says_why_on_stderr() {
         (&["bench"], "inexact"),
         (&["run-away"], "unrecognized subcommand"),
         (&["bench", "inexact", "--runs", "0"], "--runs"),
-        (&["bench", "inexact", "--problems", "egg"], "unknown problem `egg`; known are: branin, rastrigin-3d"),
-        (&["bench", "inexact", "--algorithms", "newton"], "unknown algorithm `newton`; known are: random-grid"),
+        (
+            &["bench", "inexact", "--problems", "egg"],
+            "unknown problem `egg`; known are: branin, rastrigin-3d",
+        ),
+        (
+            &["bench", "inexact", "--algorithms", "newton"],
+            "unknown algorithm `newton`; known are: random-grid",
+        ),
         (&["bench", "inexact", "--setting", "mine"], "unknown setting `mine`; known are: paper, code, ours"),
     ] {
         let output = noregret(args);
@@ -78,7 +96,8 @@ fn wrong_usage_exits_with_2_and_says_why_on_stderr() {
 
 #[test]
 fn an_experiment_prints_records() {
-    let small = ["--problems", "branin", "--runs", "1", "--ablation", "small-design", "--algorithms", "random-grid"];
+    let small =
+        ["--problems", "branin", "--runs", "1", "--ablation", "small-design", "--algorithms", "random-grid"];
     let output = noregret(&[&["bench", "inexact", "--json", "--no-eta"] as &[&str], &small].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record: serde_json::Value = serde_json::from_str(stdout(&output).trim()).unwrap();

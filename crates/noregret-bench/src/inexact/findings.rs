@@ -67,7 +67,7 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
     let runs = cumulative.cells.iter().map(|cell| cell.count).max().unwrap_or(0);
     let heading = format!(
         "Kim, Liu & Chen 2025, {what}. Setting {}, {}.\n\n\
-         Cumulative regret, mean ± sd [rank] of {runs} runs (the paper prints plots only)",
+         Cumulative regret, mean ± sd [rank], runs: {runs} (the paper prints plots only)",
         setting.name(),
         setting.describe(),
     );
@@ -76,7 +76,10 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
     part("Simple regret, initial points included", &Table::matrix(&simple));
     part("Seconds of proposing in a run: fit and acquisition", &Table::matrix(&seconds));
     if records.iter().any(|record| record.extra.contains_key("eta_hat")) {
-        part("Inexactness: mean eta-hat of the rounds, and M-hat, the sum of 1 - eta-hat", &inexactness(records));
+        part(
+            "Inexactness: mean eta-hat of the rounds, and M-hat, the sum of 1 - eta-hat",
+            &inexactness(records),
+        );
     }
     text + &verdict(setting, &cumulative, &seconds)
 }
@@ -126,7 +129,8 @@ fn verdict(setting: Setting, cumulative: &Summary, seconds: &Summary) -> String 
         }
         let (theirs, ours) = ratios.iter().fold((0.0, 0.0), |sum, r| (sum.0 + r.0, sum.1 + r.1));
         let each = ratios.iter().map(|(theirs, ours)| theirs / ours);
-        let (low, high) = each.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), r| (low.min(r), high.max(r)));
+        let (low, high) =
+            each.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), r| (low.min(r), high.max(r)));
         if of > 0 {
             writeln!(
                 text,

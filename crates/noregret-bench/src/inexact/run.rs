@@ -186,12 +186,8 @@ impl Observer {
         let y: Vec<f64> = self.values.iter().map(|y| (y - fit.mean) / fit.sd).collect();
         let noise = vec![hyperparameters.noise_variance; y.len()];
         let gp = Gp::new(kernel, self.points.clone(), &y, noise).map_err(Error::from)?;
-        let round = Round {
-            t,
-            dims: self.space.dims(),
-            candidates: None,
-            information_gain: gp.information_gain(),
-        };
+        let round =
+            Round { t, dims: self.space.dims(), candidates: None, information_gain: gp.information_gain() };
         let bound = Scored { model: &gp, utility: Utility::Ucb { beta: self.beta.value(&round) } };
         let none = Taken::default();
         let region = Region { space: &self.space, taken: &none, batch: &none };

@@ -73,8 +73,12 @@ impl Setting {
     /// What it is, in a line.
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::Paper => "as printed: Matérn 5/2 fitted each round, exact gradients; the code's values where silent",
-            Self::Code => "as the authors' code: raw values, Matérn 3/2 fitted each round, forward differences",
+            Self::Paper => {
+                "as printed: Matérn 5/2 fitted each round, exact gradients; the code's values where silent"
+            }
+            Self::Code => {
+                "as the authors' code: raw values, Matérn 3/2 fitted each round, forward differences"
+            }
             Self::Ours => "as users get it: normalised values, fitted Matérn 5/2 ARD, exact gradients",
         }
     }
@@ -166,13 +170,17 @@ mod tests {
             assert_eq!(setting.model(15.0).validate(), Ok(()));
         }
         assert_eq!(Setting::Ours.solver("auto", 1.0, false), Solver::default());
-        let Solver::Lbfgsb(local) = Setting::Ours.solver("lbfgsb", 20.0, false) else { panic!("a multi-start") };
+        let Solver::Lbfgsb(local) = Setting::Ours.solver("lbfgsb", 20.0, false) else {
+            panic!("a multi-start")
+        };
         assert_eq!(local, LocalConfig::default());
     }
 
     #[test]
     fn raw_units_become_those_of_the_cube() {
-        let Solver::Lbfgsb(local) = Setting::Code.solver("lbfgsb", 20.0, false) else { panic!("a multi-start") };
+        let Solver::Lbfgsb(local) = Setting::Code.solver("lbfgsb", 20.0, false) else {
+            panic!("a multi-start")
+        };
         assert!((local.tolerance - 0.2).abs() < 1e-15);
         assert!(local.finite_difference.is_some_and(|step| (step - 5e-10).abs() < 1e-24));
         assert!((Setting::Code.model(20.0).lengthscale.start - 0.05).abs() < 1e-15);

@@ -54,7 +54,8 @@ impl Table {
 
     /// One row for each problem and one column for each algorithm, with `mean ± sd [rank]` in every cell.
     pub fn matrix(summary: &Summary) -> Self {
-        let mut table = Self::new(["problem".to_owned()].into_iter().chain(summary.algorithms.iter().cloned()));
+        let mut table =
+            Self::new(["problem".to_owned()].into_iter().chain(summary.algorithms.iter().cloned()));
         for problem in &summary.problems {
             table.row(matrix_row(summary, problem));
         }

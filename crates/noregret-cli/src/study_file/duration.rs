@@ -20,8 +20,9 @@ impl Serialize for Span {
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let span = humantime::parse_duration(&text)
-            .map_err(|_| D::Error::custom(format_args!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\"")))?;
+        let span = humantime::parse_duration(&text).map_err(|_| {
+            D::Error::custom(format_args!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))
+        })?;
         if span.is_zero() {
             return Err(D::Error::custom(format_args!("`{text}`: a time must be longer than 0")));
         }

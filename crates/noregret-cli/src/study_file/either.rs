@@ -62,7 +62,11 @@ impl Visitor<'_> for ReadBatch {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Batch, E> {
-        if text == "auto" { Ok(Batch::Auto) } else { Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)) }
+        if text == "auto" {
+            Ok(Batch::Auto)
+        } else {
+            Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
+        }
     }
 }
 

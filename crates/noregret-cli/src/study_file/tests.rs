@@ -40,8 +40,8 @@ fn the_example_is_read() {
     assert_eq!((file.study.name.as_str(), file.study.seed), ("mlp", 1));
     assert_eq!(file.study.trials.map(NonZeroU64::get), Some(60));
     assert_eq!(file.batch().map(NonZeroUsize::get), Some(5));
-    assert_eq!(file.study.timeout, Some(Span(Duration::from_secs(8 * 3600))));
-    assert_eq!(file.objective.timeout, Some(Span(Duration::from_secs(600))));
+    assert_eq!(file.study.timeout, Some(Span(Duration::from_hours(8))));
+    assert_eq!(file.objective.timeout, Some(Span(Duration::from_mins(10))));
     assert_eq!((file.objective.command.len(), file.objective.retries), (6, 1));
     // Neither alphabetical nor by chance.
     let names: Vec<&String> = file.parameters.keys().collect();
@@ -72,7 +72,8 @@ fn a_test_problem_needs_no_parameters() {
 
 #[test]
 fn algorithms_are_names_or_tables() {
-    let with = |algorithm: &str| SMALLEST.replace("[objective]", &format!("algorithm = {algorithm}\n[objective]"));
+    let with =
+        |algorithm: &str| SMALLEST.replace("[objective]", &format!("algorithm = {algorithm}\n[objective]"));
     let file = StudyFile::from_toml(&with(r#"{ name = "gp-ucb", initial_points = 7 }"#)).unwrap();
     let noregret::Algorithm::GpUcb(config) = file.study.algorithm.0 else { panic!("gp-ucb") };
     assert_eq!(config.initial_points, Some(7));
@@ -96,7 +97,8 @@ fn a_batch_is_a_number_or_auto() {
 #[test]
 fn pools_stand_in_place_of_parameters() {
     let pool = "[study]\nname = \"p\"\n[objective]\ncommand = [\"assay\"]\n[pool]\nfile = \"library.csv\"\n";
-    let file = StudyFile::from_toml(&format!("{pool}features = [\"mass\", \"charge\"]\nid = \"name\"\n")).unwrap();
+    let file =
+        StudyFile::from_toml(&format!("{pool}features = [\"mass\", \"charge\"]\nid = \"name\"\n")).unwrap();
     assert_eq!(file.pool.as_ref().map(|pool| pool.features.len()), Some(2));
     assert!(file.space().unwrap().is_none());
     let both = format!("{pool}[parameters]\nx = {{ type = \"float\", low = 0, high = 1 }}\n");
@@ -111,12 +113,18 @@ fn what_cannot_be_meant_is_refused() {
     assert!(refused(&nothing).contains("and has neither"));
     let nowhere = SMALLEST.replace("builtin = \"branin\"", "command = [\"true\"]");
     assert!(refused(&nowhere).contains("either [parameters] or [pool], and has neither"));
-    assert!(refused(&SMALLEST.replace("branin", "egg")).contains("unknown builtin `egg`; known are: branin,"));
+    assert!(
+        refused(&SMALLEST.replace("branin", "egg")).contains("unknown builtin `egg`; known are: branin,")
+    );
     assert!(refused(&format!("{SMALLEST}[constraints]\nc = \"x < 1\"\n")).contains("[parameters]"));
-    assert!(refused(&SMALLEST.replace("[objective]", "trails = 3\n[objective]")).contains("unknown field `trails`"));
+    assert!(
+        refused(&SMALLEST.replace("[objective]", "trails = 3\n[objective]"))
+            .contains("unknown field `trails`")
+    );
     assert!(refused(&SMALLEST.replace("[objective]", "timeout = \"soon\"\n[objective]")).contains("\"10m\""));
     assert!(
-        refused(&SMALLEST.replace("[objective]", "stop_when_regret_below = -1\n[objective]")).contains("not -1")
+        refused(&SMALLEST.replace("[objective]", "stop_when_regret_below = -1\n[objective]"))
+            .contains("not -1")
     );
     let reversed = EXAMPLE.replace("low = 1, high = 8", "low = 8, high = 1");
     assert!(refused(&reversed).contains("layers"));
