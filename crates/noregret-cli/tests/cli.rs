@@ -4,15 +4,15 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 fn noregret(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_noregret")).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_noregret")).args(args).output().expect("the binary runs")
 }
 
 fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
+    String::from_utf8(output.stdout.clone()).expect("text")
 }
 
 fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    String::from_utf8(output.stderr.clone()).expect("text")
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
     let runs = cumulative.cells.iter().map(|cell| cell.count).max().unwrap_or(0);
     let heading = format!(
         "Kim, Liu & Chen 2025, {what}. Setting {}, {}.\n\n\
-         Cumulative regret, mean ± sd [rank] of {runs} runs (the paper prints plots only)",
+         Cumulative regret, mean ± sd [rank], runs: {runs} (the paper prints plots only)",
         setting.name(),
         setting.describe(),
     );

@@ -85,6 +85,12 @@ const CASES: [Case; 6] = [
     Case { problem: "hartmann-6d", large: (60, 200), small: (30, 90) },
 ];
 
+impl Case {
+    fn problem(&self) -> Problem {
+        Problem::by_name(self.problem).expect("invariant: the test kit has all cases, see the test")
+    }
+}
+
 /// A solver under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Contender {
@@ -135,8 +141,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let rounds: usize = cases.iter().map(|case| size(case).1).sum();
     let progress = Progress::new((rounds * contenders.len()) as u64 * u64::from(runs), "inexact");
     for case in &cases {
-        let problem =
-            Problem::by_name(case.problem).expect("invariant: the test kit has all cases, see the test");
+        let problem = case.problem();
         for run in 0..runs {
             for &contender in &contenders {
                 progress.message(format!("{}, run {run}, {}", case.problem, contender.solver));
@@ -181,16 +186,10 @@ mod tests {
         Config { options, ..Config::default() }
     }
 
-    fn records(config: &Config) -> Vec<Record> {
-        let mut out = Vec::new();
-        run(config, &mut out).unwrap();
-        Record::read_all(&out[..]).unwrap()
-    }
-
     #[test]
     fn the_test_kit_has_all_cases() {
         for case in CASES {
-            let problem = Problem::by_name(case.problem).unwrap();
+            let problem = case.problem();
             let d = problem.dims();
             assert_eq!((case.large.0, case.small.0), (10 * d, 5 * d), "{}", case.problem);
             // The settings convert raw units by one side.
@@ -199,20 +198,32 @@ mod tests {
         }
     }
 
+    /// A run of six rounds.
+    fn short(setting: Setting, contender: Contender, with_eta: bool) -> Record {
+        let plan = run::Plan {
+            problem: &CASES[0].problem(),
+            initial: 10,
+            rounds: 6,
+            setting,
+            contender,
+            design: "small",
+            run: 0,
+            seed: 1,
+            with_eta,
+        };
+        plan.execute().unwrap()
+    }
+
     #[test]
     fn every_setting_and_solver_runs_and_measuring_changes_nothing() {
-        for setting in Setting::NAMES {
-            let mut config = config("branin", &SOLVERS.join(","), setting);
-            config.ablation = Some(Ablation::SmallDesign);
-            let measured = records(&config);
-            assert_eq!(measured.len(), SOLVERS.len());
-            config.no_eta = true;
-            for (with, without) in measured.iter().zip(records(&config)) {
-                let solver = &with.extra["solver"];
-                assert_eq!(with.regret_curve, without.regret_curve, "{setting}, {solver}");
-                assert_eq!((with.rounds, with.evaluations, with.regret_curve.len()), (20, 30, 21));
+        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+            for solver in SOLVERS {
+                let contender = Contender { solver, fixed_grid: None };
+                let (with, without) = (short(setting, contender, true), short(setting, contender, false));
+                assert_eq!(with.regret_curve, without.regret_curve, "{setting:?}, {solver}");
+                assert_eq!((with.rounds, with.evaluations, with.regret_curve.len()), (6, 16, 7));
                 assert_eq!(with.regret_curve[0].to_bits(), 0.0_f64.to_bits());
-                assert!(with.regret_curve.is_sorted(), "{setting}, {solver}: regret is never negative");
+                assert!(with.regret_curve.is_sorted(), "{setting:?}, {solver}: regret is never negative");
                 assert!(with.extra_number("eta_hat") > 0.5 && without.extra_number("eta_hat").is_nan());
                 assert!(with.extra_number("m_hat") >= 0.0 && with.extra_number("values") > 0.0);
             }
@@ -223,15 +234,27 @@ mod tests {
     fn the_grid_ablation_runs_both_grids() {
         let mut config = config("branin", "", "paper");
         config.ablation = Some(Ablation::FixedGrid);
-        config.no_eta = true;
-        let both = records(&config);
-        let grids: Vec<_> = both.iter().map(|record| record.extra["grid"].as_str().unwrap()).collect();
+        let both = contenders(&config).unwrap();
+        let records: Vec<Record> = both.into_iter().map(|c| short(Setting::Paper, c, false)).collect();
+        let grids: Vec<_> = records.iter().map(|record| record.extra["grid"].as_str().unwrap()).collect();
         assert_eq!(grids, ["growing", "fixed"]);
-        // 100 (1 + 2 + ... + 80) against 80 times 100.
+        // 100 (1 + 2 + ... + 6) against 6 times 100.
         assert_eq!(
-            both.iter().map(|r| r.extra["values"].as_u64().unwrap()).collect::<Vec<_>>(),
-            [324_000, 8_000]
+            records.iter().map(|r| r.extra["values"].as_u64().unwrap()).collect::<Vec<_>>(),
+            [2_100, 600]
         );
+    }
+
+    #[test]
+    fn machines_get_a_record_for_each_run_and_solver() {
+        let mut config = config("branin", "random-grid,auto", "ours");
+        config.ablation = Some(Ablation::SmallDesign);
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let records = Record::read_all(&out[..]).unwrap();
+        let solvers: Vec<_> = records.iter().map(|record| record.extra["solver"].as_str().unwrap()).collect();
+        assert_eq!(solvers, ["random-grid", "auto"]);
+        assert_eq!((records[0].evaluations, records[0].extra["design"].as_str()), (30, Some("small")));
     }
 
     #[test]

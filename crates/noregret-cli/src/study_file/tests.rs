@@ -40,8 +40,8 @@ fn the_example_is_read() {
     assert_eq!((file.study.name.as_str(), file.study.seed), ("mlp", 1));
     assert_eq!(file.study.trials.map(NonZeroU64::get), Some(60));
     assert_eq!(file.batch().map(NonZeroUsize::get), Some(5));
-    assert_eq!(file.study.timeout, Some(Span(Duration::from_secs(8 * 3600))));
-    assert_eq!(file.objective.timeout, Some(Span(Duration::from_secs(600))));
+    assert_eq!(file.study.timeout, Some(Span(Duration::from_hours(8))));
+    assert_eq!(file.objective.timeout, Some(Span(Duration::from_mins(10))));
     assert_eq!((file.objective.command.len(), file.objective.retries), (6, 1));
     // Neither alphabetical nor by chance.
     let names: Vec<&String> = file.parameters.keys().collect();

@@ -57,7 +57,10 @@ pub struct Cholesky {
     n: usize,
     stride: usize,
     data: Vec<f64>,
-    repairs: Repairs,
+    jitter: f64,
+    retries: usize,
+    /// Rows whose pivot was lifted.
+    lifted: Vec<usize>,
 }
 
 impl Cholesky {
@@ -72,7 +75,7 @@ impl Cholesky {
     /// `fill` is called again for every retry with a larger jitter, so that no second copy of `A` is kept.
     pub fn factor(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<Self, NotPositiveDefinite> {
         let stride = with_room(n);
-        let mut factor = Self { n, stride, data: vec![0.0; n * stride], repairs: Repairs::default() };
+        let mut factor = Self { n, stride, data: vec![0.0; n * stride], ..Self::default() };
         let mut jitter = 0.0;
         loop {
             factor
@@ -86,7 +89,7 @@ impl Cholesky {
             }
             match factor.factor_in_place() {
                 Ok(()) => {
-                    factor.repairs.jitter = jitter;
+                    factor.jitter = jitter;
                     return Ok(factor);
                 }
                 Err(pivot) => {
@@ -97,7 +100,7 @@ impl Cholesky {
                         return Err(NotPositiveDefinite { n, pivot, jitter });
                     }
                     jitter = next;
-                    factor.repairs.retries += 1;
+                    factor.retries += 1;
                 }
             }
         }
@@ -136,9 +139,9 @@ impl Cholesky {
         self.n == 0
     }
 
-    /// Repairs so far.
+    /// What it took to make the rows that are there.
     pub fn repairs(&self) -> Repairs {
-        self.repairs
+        Repairs { jitter: self.jitter, retries: self.retries, lifted_pivots: self.lifted.len() }
     }
 
     /// `L` as a matrix; the part above the diagonal is not meaningful.
@@ -179,7 +182,7 @@ impl Cholesky {
         let root = if pivot > floor {
             pivot.sqrt()
         } else {
-            self.repairs.lifted_pivots += 1;
+            self.lifted.push(self.n);
             floor.sqrt()
         };
         self.make_room();
@@ -198,6 +201,7 @@ impl Cholesky {
         if n < self.n {
             self.n = n;
             self.data.truncate(n * self.stride);
+            self.lifted.retain(|row| *row < n);
         }
     }
 
@@ -498,6 +502,9 @@ mod tests {
             grown.append(&mut vec![1.0; n], 1.0);
         }
         assert_eq!(grown.repairs().lifted_pivots, 49);
+        let mut shorter = grown.clone();
+        shorter.truncate(10);
+        assert_eq!(shorter.repairs().lifted_pivots, 9);
         assert!((0..50).all(|j| grown.diagonal(j).is_finite() && grown.diagonal(j) > 0.0));
     }
 

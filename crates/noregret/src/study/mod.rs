@@ -76,6 +76,12 @@ pub enum StudyError {
     /// A study without a space.
     #[error("a study needs a space: call `space` on its builder")]
     NoSpace,
+    /// A row of a space that has none.
+    #[error("row {row} was given, but the space is no pool")]
+    NotAPool {
+        /// The row.
+        row: usize,
+    },
     /// A pool has no such row.
     #[error("the pool has no row {row}: it has {rows}, numbered from 0")]
     UnknownRow {
@@ -258,14 +264,11 @@ impl Study {
     pub fn add_row(&mut self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
         let number = self.trials.len() as u64;
         check_noise(number, noise_variance)?;
-        let rows = self.space().as_pool().map_or(0, crate::space::Pool::len);
-        if row >= rows {
-            return Err(StudyError::UnknownRow { row, rows }.into());
+        let pool = self.space().as_pool().ok_or(StudyError::NotAPool { row })?;
+        if row >= pool.len() {
+            return Err(StudyError::UnknownRow { row, rows: pool.len() }.into());
         }
-        let choice = Choice {
-            x: self.space().as_pool().map_or(Vec::new(), |p| p.point(row).to_vec()),
-            row: Some(row),
-        };
+        let choice = Choice { x: pool.point(row).to_vec(), row: Some(row) };
         let params = self.params_of(&choice);
         self.record(Event::Added { params, choice, value, noise_variance });
         Ok(number)
@@ -417,8 +420,7 @@ impl Study {
 
     /// The evaluated point with the best posterior mean, with an interval for its noise-free value.
     pub fn recommended(&mut self) -> Result<Option<Recommendation>, Error> {
-        let t = self.events.len() as u64;
-        let mut rng = self.seed.stream(Purpose::Reference, t, 0);
+        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 0);
         let Some(found) = self.recommender.recommend(&self.history, &mut rng)? else {
             return Ok(None);
         };
