@@ -253,8 +253,9 @@ impl Cholesky {
     /// (so that appending a row of `L` appends a column to `b`). Panels of right-hand sides run in parallel.
     pub fn solve_lower_rows(&self, b: &mut [f64], m: usize) {
         assert_eq!(b.len(), m * self.n, "solve_lower_rows: m right-hand sides of n elements");
-        if b.is_empty() {
-            return;
+        if m <= 1 {
+            // One row is contiguous.
+            return self.solve_lower(b);
         }
         let panels = MatMut::from_column_major_slice_mut(b, m, self.n);
         solve_panels(panels, |panel| {
@@ -265,8 +266,8 @@ impl Cholesky {
     /// `B <- B L^-1`: the transposed solve for right-hand sides that are rows of `b`.
     pub fn solve_upper_rows(&self, b: &mut [f64], m: usize) {
         assert_eq!(b.len(), m * self.n, "solve_upper_rows: m right-hand sides of n elements");
-        if b.is_empty() {
-            return;
+        if m <= 1 {
+            return self.solve_upper(b);
         }
         let panels = MatMut::from_column_major_slice_mut(b, m, self.n);
         solve_panels(panels, |panel| {
@@ -377,7 +378,11 @@ fn solve_panels(matrix: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>) + Sync 
         rest = tail;
     }
     panels.push(rest);
-    panels.into_par_iter().for_each(solve);
+    if panels.len() == 1 {
+        panels.into_iter().for_each(solve);
+    } else {
+        panels.into_par_iter().for_each(solve);
+    }
 }
 
 #[cfg(test)]

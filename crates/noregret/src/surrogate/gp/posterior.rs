@@ -31,6 +31,8 @@ use crate::surrogate::{Gradient, Marginals, Surrogate};
 
 /// Points whose posterior is computed at a time: bounds the memory of a large set to `n` times this.
 const PANEL: usize = 1024;
+/// Sets smaller than this, as climbs ask for, are not worth a thread nor a vector across the set.
+const FEW: usize = 16;
 /// Observations behind the variance of a local stand-in. A hundred neighbours surround a point in ten dimensions several
 /// times over, and their factor (130 kB) stays in the second-level cache.
 const NEIGHBORS: usize = 128;
@@ -188,13 +190,23 @@ impl Gp {
         (mean, v)
     }
 
-    /// `k(set, X)`, column-major `m x n`.
+    /// `k(set, X)`, column-major `m x n`. Long loops run over whichever of the two sets is larger.
     pub(crate) fn cross_covariance(&self, set: &Points) -> Vec<f64> {
         let (m, n) = (set.len(), self.len());
         let mut k = vec![0.0; m * n];
-        k.par_chunks_mut(m.max(1)).enumerate().for_each(|(j, column)| {
-            self.kernel.column(set, 0, &self.points.point(j), column);
-        });
+        if m >= FEW {
+            k.par_chunks_mut(m).enumerate().for_each(|(j, column)| {
+                self.kernel.column(set, 0, &self.points.point(j), column);
+            });
+        } else {
+            let mut row = vec![0.0; n];
+            for i in 0..m {
+                self.kernel.column(&self.points, 0, &set.point(i), &mut row);
+                for (j, value) in row.iter().enumerate() {
+                    k[j * m + i] = *value;
+                }
+            }
+        }
         k
     }
 
