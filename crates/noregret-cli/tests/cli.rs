@@ -101,7 +101,7 @@ fn an_experiment_prints_records() {
     let output = noregret(&[&["bench", "inexact", "--json", "--no-eta"] as &[&str], &small].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let record: serde_json::Value = serde_json::from_str(stdout(&output).trim()).unwrap();
-    assert_eq!((&record["problem"], &record["solver"]), (&"branin".into(), &"random-grid".into()));
+    assert_eq!((&record["problem"], &record["algorithm"]), (&"branin".into(), &"random-grid".into()));
 }
 
 /// `noregret algorithms | head -1`: the reader goes away early.

@@ -47,11 +47,11 @@ pub(super) fn report(
     Ok(())
 }
 
-/// The record with its solver in the place of the algorithm, which is always the same here.
+/// The record under a name that tells the fixed grid from the growing one.
 fn labelled(record: &Record) -> Record {
-    let word = |key: &str| record.extra.get(key).and_then(|value| value.as_str()).unwrap_or_default();
-    let fixed = if word("grid") == "fixed" { " of 100" } else { "" };
-    Record { algorithm: format!("{}{fixed}", word("solver")), ..record.clone() }
+    let is_fixed = record.extra.get("grid").is_some_and(|grid| grid == "fixed");
+    let size = if is_fixed { " of 100" } else { "" };
+    Record { algorithm: format!("{}{size}", record.algorithm), ..record.clone() }
 }
 
 fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> String {
@@ -159,10 +159,9 @@ mod tests {
     fn record(problem: &str, solver: &str, regret: f64, seconds: f64) -> Record {
         Record {
             problem: problem.into(),
-            algorithm: "gp-ucb".into(),
+            algorithm: solver.into(),
             cumulative_regret: regret,
             seconds_thinking: seconds,
-            extra: std::collections::BTreeMap::from([("solver".to_owned(), solver.into())]),
             ..Record::default()
         }
     }

@@ -252,7 +252,7 @@ mod tests {
         let mut out = Vec::new();
         run(&config, &mut out).unwrap();
         let records = Record::read_all(&out[..]).unwrap();
-        let solvers: Vec<_> = records.iter().map(|record| record.extra["solver"].as_str().unwrap()).collect();
+        let solvers: Vec<_> = records.iter().map(|record| record.algorithm.as_str()).collect();
         assert_eq!(solvers, ["random-grid", "auto"]);
         assert_eq!((records[0].evaluations, records[0].extra["design"].as_str()), (30, Some("small")));
     }

@@ -110,7 +110,7 @@ impl Plan<'_> {
     fn record(&self, tally: Tally) -> Record {
         let rounds = self.rounds as f64;
         let mut extra = BTreeMap::from([
-            ("solver".to_owned(), self.contender.solver.into()),
+            ("strategy".to_owned(), "gp-ucb".into()),
             ("design".to_owned(), self.design.into()),
             ("values".to_owned(), tally.work.values.into()),
             ("gradients".to_owned(), tally.work.gradients.into()),
@@ -128,7 +128,8 @@ impl Plan<'_> {
             experiment: "inexact".into(),
             setting: self.setting.name().into(),
             problem: self.problem.name.clone(),
-            algorithm: "gp-ucb".into(),
+            // The experiment compares solvers of one strategy: they are its algorithms.
+            algorithm: self.contender.solver.into(),
             run: self.run,
             seed: self.seed,
             batch: 1,
