@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {"bash", "json", "rust", "rust,no_run", "text", "toml"}
-FOLDERS = ("crates/", "docs/", "scripts/", ".ci/")
+FOLDERS = ("benchmarks/", "crates/", "docs/", "scripts/", ".ci/")
 problems: list[str] = []
 
 

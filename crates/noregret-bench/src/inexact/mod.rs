@@ -3,7 +3,7 @@
 //! 2 (time), and the ablations of App. B.2: a fixed grid in place of a growing one, and half the initial design.
 //!
 //! One point a round, no noise, `beta_t = sqrt(ln(t + 2))`, a scrambled Sobol design that all solvers of a run share. The
-//! regret of the initial points is not counted. The three settings are told apart in [`setting`].
+//! regret of the initial points is not counted. The three settings are those of [`Setting`].
 //!
 //! # Departures
 //! - The grid ablation is run on the six functions; the paper's is on a data set (Fig. 4) whose code is not public.

@@ -7,6 +7,8 @@ mod bad_input;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod equivalence;
 #[cfg(test)]
 mod golden;

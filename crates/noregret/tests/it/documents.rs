@@ -2,8 +2,8 @@
 
 use noregret::Algorithm;
 
-const README: &str = include_str!("../../../README.md");
-const GUIDE: &str = include_str!("../../../docs/guide.md");
+const README: &str = include_str!("../../../../README.md");
+const GUIDE: &str = include_str!("../../../../docs/guide.md");
 
 /// Names in the first column of the table under a heading.
 fn first_column<'a>(document: &'a str, heading: &str) -> Vec<&'a str> {
