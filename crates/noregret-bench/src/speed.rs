@@ -86,8 +86,10 @@ pub struct SpeedReport {
     pub suggestions: Vec<Suggestion>,
     /// The parts of a suggestion, by number of observations, on one thread.
     pub parts: Vec<Parts>,
-    /// Exponent of `n` in the time of appending an observation.
+    /// Exponent of `n` in the time of appending an observation, over all sizes from 500 on.
     pub append_exponent: f64,
+    /// The same between neighbouring sizes: larger where the factor leaves a cache.
+    pub append_steps: Vec<f64>,
     /// What fitting on a subsample loses.
     pub subsample: Vec<Subsample>,
     /// The largest memory of the process, if the system tells.
@@ -193,6 +195,7 @@ fn measure(config: &Config, algorithm: &'static str) -> Result<SpeedReport, Erro
         suggestions,
         parts,
         append_exponent: slope(&points),
+        append_steps: points.windows(2).map(slope).collect(),
         subsample,
         peak_memory_mb: peak_memory_mb(),
     })
@@ -478,7 +481,13 @@ impl SpeedReport {
             ]);
         }
         let _ = writeln!(text, "Fitting on a subsample\n{table}");
-        let _ = writeln!(text, "appending an observation: O(n^{:.2})", self.append_exponent);
+        let steps: Vec<String> = self.append_steps.iter().map(|e| format!("{e:.2}")).collect();
+        let _ = writeln!(
+            text,
+            "appending an observation: O(n^{:.2}); between neighbouring sizes {}",
+            self.append_exponent,
+            steps.join(", ")
+        );
         if let Some(memory) = self.peak_memory_mb {
             let _ = writeln!(text, "peak memory: {memory:.0} MB");
         }
