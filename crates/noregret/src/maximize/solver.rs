@@ -204,6 +204,8 @@ impl Solver {
             Solver::Cg(local) => local.build(Method::ConjugateGradient(ConjugateGradient {
                 gradient_tolerance: local.tolerance,
                 max_iterations: Some(local.iterations * dims),
+                // Along a clipped face a line search may go on for ever without getting anywhere.
+                max_evaluations: local.iterations * dims,
                 ..ConjugateGradient::default()
             })),
         }

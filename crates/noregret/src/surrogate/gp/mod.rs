@@ -35,7 +35,8 @@ pub struct GpConfig {
     pub standardize: bool,
     /// Beyond this many observations the model uses a subset of half as many.
     pub max_points: usize,
-    /// Hyperparameters are fitted on a random subset of at most this many observations.
+    /// Hyperparameters are fitted on a random subset of at most this many observations, and of four fifths of them
+    /// once they are more than three fifths of this number.
     pub fit_points: usize,
     /// Hyperparameters are fitted anew when the evaluations have grown by this share since the last fit; 0 fits with
     /// every evaluation.
