@@ -31,6 +31,19 @@ fn the_guide_explains_every_option() {
         assert!(explained.contains(&option.as_str()), "the guide does not explain `{option}`");
     }
     assert_eq!(explained.len(), known.len(), "{explained:?}");
+    // Numbers, words and truth values stand in the second column as they are; of ranges, the start does.
+    let rows: Vec<Vec<&str>> = GUIDE.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    for (option, value) in options["model"].as_object().unwrap() {
+        let name = format!("`{option}`");
+        let row = rows.iter().find(|row| row.get(1) == Some(&name.as_str())).unwrap();
+        let word = row[2].split(", ").next().unwrap().trim_matches('`').replace(',', "");
+        let start = value.get("start").unwrap_or(value);
+        let same = match (start.as_f64(), word.parse::<f64>()) {
+            (Some(default), Ok(written)) => default.to_bits() == written.to_bits(),
+            _ => start.as_str().map_or(start.to_string(), str::to_owned) == word,
+        };
+        assert!(same, "the default of `{option}` is {start}, not {word}");
+    }
 
     let explained = first_column(GUIDE, "\n### Options\n");
     for algorithm in Algorithm::all() {
