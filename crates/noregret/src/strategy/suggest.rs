@@ -3,6 +3,8 @@
 
 use std::num::NonZeroUsize;
 
+use rand::SeedableRng;
+
 use super::Proposal;
 use super::choose::Batch;
 use super::diagnostics::{Diagnostics, Inexactness};
@@ -20,6 +22,9 @@ use crate::maximize::{MaximizeError, Maximum, Region, Work};
 
 /// Flops that a reference solve's kernel block and triangular solve may cost, about a tenth of a second.
 const REFERENCE_FLOPS: usize = 4_000_000_000;
+
+/// Separates the reference's stream from the others that a fit's seed gives rise to; odd, so that rounds do not collide.
+const REFERENCE: u64 = 0x5EED_0FEF_EE4C_E001;
 
 /// Settings shared by these strategies.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +124,10 @@ fn solve(
     if ledger.is_due(course.measure) {
         let n = state.gp().len().max(1);
         let points = (REFERENCE_FLOPS / (n * n)).clamp(REFERENCE_POINTS / 8, REFERENCE_POINTS);
-        measured = Some(estimate(target, region, (&maximum.x, maximum.value), points, rng)?);
+        // A stream of its own: measuring must not change the points that follow.
+        let mut own =
+            Stream::seed_from_u64(state.fit().seed ^ REFERENCE.wrapping_mul(ledger.rounds as u64 + 1));
+        measured = Some(estimate(target, region, (&maximum.x, maximum.value), points, &mut own)?);
     }
     if let (Solver::AdaptiveGrid { budget, first }, Some(Estimate { best, floor, .. })) =
         (course.solver, measured)

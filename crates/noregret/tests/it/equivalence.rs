@@ -130,3 +130,15 @@ fn a_batch_of_two_is_two_questions_up_to_the_solver() {
         assert!(gap < 1e-3, "{name}: {a:?} and {b:?}");
     }
 }
+
+/// Comparing a maximization with a reference is looking, not touching: the points of a batch after it stay the same.
+#[test]
+fn measuring_does_not_change_what_is_suggested() {
+    let space = Space::bounds(&branin().bounds).unwrap();
+    let points = |measure: &str| {
+        let options = serde_json::json!({ "measure": measure });
+        let algorithm = Algorithm::with_options("gp-ts", options.as_object().unwrap().clone()).unwrap();
+        course(Study::builder().space(space.clone()).algorithm(algorithm).seed(5), |y| y)
+    };
+    assert_eq!(points("never"), points("always"));
+}
