@@ -13,7 +13,7 @@ use super::rff_ts::{RffTs, RffTsConfig};
 use crate::error::Error;
 use crate::space::nearest;
 
-/// An algorithm and its settings. In files either a name, `"gp-ucb"`, or a table, `{ name = "gp-ucb", ... }`.
+/// An algorithm and its settings, in files a table, `{ name = "gp-ucb", ... }`. (A study file also takes the bare name.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
@@ -74,7 +74,7 @@ const DESCRIPTIONS: [(&str, &str, &str); 7] = [
     (
         "rff-ts",
         "Dai et al. 2022, App. F.3",
-        "Thompson sampling on random Fourier features: cost linear in the number of evaluations",
+        "Thompson sampling on random Fourier features, as a rival in published comparisons",
     ),
 ];
 
