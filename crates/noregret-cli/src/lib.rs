@@ -1,19 +1,35 @@
 //! The command line of noregret: parse, call, print.
 //!
-//! Machine output goes to stdout, messages to stderr. Exit codes: 0 done, 1 failure, 2 usage or invalid study file.
+//! Machine output goes to stdout, messages to stderr. Exit codes: 0 done, 1 failure, 2 usage or invalid study file,
+//! 3 nothing left to suggest, 130 interrupted.
 
 mod algorithms;
+mod ask;
 mod bench;
+mod best;
+mod export;
+mod manual;
+mod number;
+mod pool_file;
+mod run;
 mod schema;
+mod show;
 pub mod study_file;
+mod summary;
+mod target;
+mod tell;
+mod trial_json;
+mod trials;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Error;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use noregret_bench::BenchError;
+use noregret_store::StoreError;
 
+use pool_file::PoolFileError;
 use study_file::StudyFileError;
 
 /// Decides which experiments to run next: Bayesian optimisation of expensive things, in batches
@@ -27,14 +43,34 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
+  noregret run study.toml                 tune: ask, evaluate, tell, until the study is done
+  noregret best study.toml                what to use
+  noregret ask study.toml -n 8            trials to evaluate yourself
+  noregret tell study.toml 3 0.31         the result of one of them
   noregret algorithms                     what there is to choose from
-  noregret schema > study.schema.json     completion and checks for study files in your editor
   noregret bench inexact --runs 3         a published experiment, repeated
 
-Exit codes: 0 done, 1 failure, 2 wrong usage or invalid study file.";
+A study is named by its file, or by --study NAME --storage URL. Options can be set by variables such as
+NOREGRET_STORAGE and NOREGRET_WORKERS.
+
+Exit codes: 0 done, 1 failure, 2 wrong usage or invalid study file, 3 nothing left to suggest, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Start a study, or go on with it: ask, evaluate, tell
+    Run(run::Args),
+    /// Hand out trials for you to evaluate
+    Ask(ask::Args),
+    /// Tell the result of a trial, or add results from elsewhere
+    Tell(tell::Args),
+    /// List all trials
+    Trials(trials::Args),
+    /// Show what to use: the best observed trial and the recommended one
+    Best(best::Args),
+    /// Show how a study is going: history, model, importance of parameters
+    Show(show::Args),
+    /// Write all trials as CSV, JSON or Parquet
+    Export(export::Args),
     /// List the algorithms, what each is for, and where it was published
     Algorithms(algorithms::Args),
     /// Print the JSON Schema of the study file
@@ -42,7 +78,32 @@ enum Command {
     Schema,
     /// Repeat an experiment of the papers
     Bench(bench::Args),
+    /// Print completions for a shell
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(manual::ManArgs),
 }
+
+/// A command line that cannot be meant.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(String);
+
+impl UsageError {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
+/// All points of a finite space were evaluated.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing left to suggest: every point of the space was suggested already")]
+struct NothingLeft;
+
+/// Somebody has pressed Ctrl-C.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+struct Interrupted;
 
 /// Runs the command line that the process was called with.
 pub fn main() -> ExitCode {
@@ -54,7 +115,9 @@ pub fn main() -> ExitCode {
         // Whoever read our output has seen enough, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            if !error.is::<Interrupted>() {
+                eprintln!("error: {error:#}");
+            }
             ExitCode::from(exit_code(&error))
         }
     }
@@ -62,17 +125,48 @@ pub fn main() -> ExitCode {
 
 fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
     match &cli.command {
+        Command::Run(args) => run::run(args, out),
+        Command::Ask(args) => ask::run(args, out),
+        Command::Tell(args) => tell::run(args, out),
+        Command::Trials(args) => trials::run(args, out),
+        Command::Best(args) => best::run(args, out),
+        Command::Show(args) => show::run(args, out),
+        Command::Export(args) => export::run(args, out),
         Command::Algorithms(args) => algorithms::run(args, out),
         Command::Schema => schema::run(out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Completions(args) => manual::completions(args, Cli::command(), out),
+        Command::Man(args) => manual::man(args, Cli::command(), out),
     }
 }
 
 /// The one place where errors become exit codes.
 fn exit_code(error: &Error) -> u8 {
-    let is_usage = error.downcast_ref::<BenchError>().is_some_and(BenchError::is_usage)
-        || error.downcast_ref::<StudyFileError>().is_some();
+    if error.is::<Interrupted>() {
+        return 130;
+    }
+    if error.is::<NothingLeft>() {
+        return 3;
+    }
+    let is_usage = error.is::<UsageError>()
+        || error.is::<StudyFileError>()
+        || error.is::<PoolFileError>()
+        || error.is::<run::StartError>()
+        || error.is::<run::UnknownPlace>()
+        || error.downcast_ref::<BenchError>().is_some_and(BenchError::is_usage)
+        || error.downcast_ref::<StoreError>().is_some_and(is_usage_of_store);
     if is_usage { 2 } else { 1 }
+}
+
+/// Whether the study or its storage was named wrongly, rather than failed.
+fn is_usage_of_store(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Url { .. }
+            | StoreError::NoSuchStudy { .. }
+            | StoreError::AnotherStudy { .. }
+            | StoreError::Foreign { .. }
+    )
 }
 
 fn is_broken_pipe(error: &Error) -> bool {
@@ -86,7 +180,6 @@ fn is_broken_pipe(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

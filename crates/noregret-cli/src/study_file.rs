@@ -5,18 +5,22 @@
 
 mod duration;
 mod either;
+mod error;
+mod place;
 
+use std::fs;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use noregret::{Direction, Duplicates, Param, Space, SpaceError};
-use noregret_testkit::Problem;
+use noregret::{Direction, Duplicates, Param, Space};
+use noregret_testkit::Problem as Builtin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use duration::Span;
 pub use either::{AlgorithmChoice, Batch};
+pub use error::{Problem, StudyFileError};
 
 /// A study file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,92 +106,64 @@ pub struct PoolSection {
     pub id: Option<String>,
 }
 
-/// Why a study file is refused.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StudyFileError {
-    /// It is no TOML, or TOML of another shape.
-    #[error("invalid study file\n{0}")]
-    Toml(#[from] toml::de::Error),
-    /// It is no JSON, or JSON of another shape.
-    #[error("invalid study file: {0}")]
-    Json(#[from] serde_json::Error),
-    /// Nothing, or two things, to evaluate.
-    #[error("[objective] needs either `command` or `builtin`, and has {}", if *both { "both" } else { "neither" })]
-    Objective {
-        /// Both rather than neither.
-        both: bool,
-    },
-    /// No test problem has this name.
-    #[error("[objective] unknown builtin `{name}`; known are: {}", Problem::names().join(", "))]
-    UnknownBuiltin {
-        /// What was asked for.
-        name: String,
-    },
-    /// Nothing, or two things, to search.
-    #[error("a study needs either [parameters] or [pool], and has {}", if *both { "both" } else { "neither" })]
-    Space {
-        /// Both rather than neither.
-        both: bool,
-    },
-    /// Constraints on something other than parameters.
-    #[error("[constraints] are about [parameters], of which there are none")]
-    ConstraintsWithoutParameters,
-    /// A threshold that is none.
-    #[error("[study] stop_when_regret_below must be a positive number, not {value}")]
-    Threshold {
-        /// What was given.
-        value: f64,
-    },
-    /// Parameters or constraints that cannot be.
-    #[error(transparent)]
-    Parameters(#[from] SpaceError),
-}
-
 impl StudyFile {
+    /// Reads a file: JSON if it is named so, TOML otherwise.
+    pub fn read(path: &Path) -> Result<Self, StudyFileError> {
+        let text =
+            fs::read_to_string(path).map_err(|e| StudyFileError::from(Problem::Read(e)).in_file(path))?;
+        let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let read = if is_json { Self::from_json(&text) } else { Self::from_toml(&text) };
+        read.map_err(|error| error.in_file(path))
+    }
+
     /// Reads TOML.
     pub fn from_toml(text: &str) -> Result<Self, StudyFileError> {
-        toml::from_str::<Self>(text)?.checked()
+        let file: Self = toml::from_str(text).map_err(|error| StudyFileError::toml(text, &error))?;
+        file.checked().map_err(|problem| StudyFileError::from(problem).located_in(text))
     }
 
     /// Reads JSON.
     pub fn from_json(text: &str) -> Result<Self, StudyFileError> {
-        serde_json::from_str::<Self>(text)?.checked()
+        let file: Self = serde_json::from_str(text).map_err(|error| StudyFileError::json(&error))?;
+        Ok(file.checked()?)
     }
 
-    fn checked(self) -> Result<Self, StudyFileError> {
+    fn checked(self) -> Result<Self, Problem> {
+        if self.study.name.trim().is_empty() {
+            return Err(Problem::EmptyName);
+        }
         let Objective { command, builtin, .. } = &self.objective;
         if command.is_empty() == builtin.is_none() {
-            return Err(StudyFileError::Objective { both: builtin.is_some() });
+            return Err(Problem::Objective { both: builtin.is_some() });
         }
         self.builtin()?;
         let (parameters, pool) = (!self.parameters.is_empty(), self.pool.is_some());
         if parameters && pool {
-            return Err(StudyFileError::Space { both: true });
+            return Err(Problem::Space { both: true });
         }
         if !parameters && !pool && builtin.is_none() {
-            return Err(StudyFileError::Space { both: false });
+            return Err(Problem::Space { both: false });
         }
         if !parameters && !self.constraints.is_empty() {
-            return Err(StudyFileError::ConstraintsWithoutParameters);
+            return Err(Problem::ConstraintsWithoutParameters);
         }
         if let Some(value) = self.study.stop_when_regret_below.filter(|v| !(*v > 0.0 && v.is_finite())) {
-            return Err(StudyFileError::Threshold { value });
+            return Err(Problem::Threshold { value });
         }
         self.space()?;
         Ok(self)
     }
 
     /// The test problem to evaluate, if it is one.
-    pub fn builtin(&self) -> Result<Option<Problem>, StudyFileError> {
+    pub fn builtin(&self) -> Result<Option<Builtin>, Problem> {
         let find = |name: &String| {
-            Problem::by_name(name).ok_or_else(|| StudyFileError::UnknownBuiltin { name: name.clone() })
+            Builtin::by_name(name).ok_or_else(|| Problem::UnknownBuiltin { name: name.clone() })
         };
         self.objective.builtin.as_ref().map(find).transpose()
     }
 
     /// The space of the parameters, or else the box of the test problem; `None` for a pool, whose file is to be read.
-    pub fn space(&self) -> Result<Option<Space>, StudyFileError> {
+    pub fn space(&self) -> Result<Option<Space>, Problem> {
         if self.pool.is_some() {
             return Ok(None);
         }

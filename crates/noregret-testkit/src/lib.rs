@@ -1,4 +1,4 @@
-//! Test problems with known optima, statistics, the gradient check, and what every algorithm must pass.
+//! Test problems with known optima, statistics, the gradient check, and what every algorithm and every store must pass.
 //!
 //! [`conformance`] speaks the types of the `noregret` that this crate depends on: call it from integration tests, since
 //! unit tests inside `noregret` are a crate of their own.
@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod gradient;
 pub mod problems;
 pub mod statistics;
+pub mod store;
 
 pub use gradient::gradient_gap;
 pub use problems::Problem;

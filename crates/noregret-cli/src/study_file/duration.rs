@@ -11,6 +11,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
 
+impl Span {
+    /// Reads a time with its unit.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let span = humantime::parse_duration(text)
+            .map_err(|_| format!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))?;
+        if span.is_zero() { Err(format!("`{text}`: a time must be longer than 0")) } else { Ok(Self(span)) }
+    }
+}
+
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&humantime::format_duration(self.0))
@@ -19,14 +28,7 @@ impl Serialize for Span {
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let span = humantime::parse_duration(&text).map_err(|_| {
-            D::Error::custom(format_args!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))
-        })?;
-        if span.is_zero() {
-            return Err(D::Error::custom(format_args!("`{text}`: a time must be longer than 0")));
-        }
-        Ok(Self(span))
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -79,7 +79,10 @@ fn algorithms_are_names_or_tables() {
     assert_eq!(config.initial_points, Some(7));
     assert_eq!(StudyFile::from_toml(&with("\"gp-ei\"")).unwrap().study.algorithm.0.name(), "gp-ei");
     assert!(refused(&with("\"gp-ucp\"")).contains("did you mean `gp-ucb`?"));
-    assert!(refused(&with("{ name = \"gp-ucb\", initial = 7 }")).contains("unknown field `initial`"));
+    assert!(
+        refused(&with("{ name = \"gp-ucb\", initial = 7 }"))
+            .contains("unknown key `initial`; did you mean `initial_points`?")
+    );
     assert!(refused(&with("{ initial_points = 7 }")).contains("missing field `name`"));
     assert!(refused(&with("7")).contains("the name of an algorithm, or a table"));
 }
@@ -119,7 +122,7 @@ fn what_cannot_be_meant_is_refused() {
     assert!(refused(&format!("{SMALLEST}[constraints]\nc = \"x < 1\"\n")).contains("[parameters]"));
     assert!(
         refused(&SMALLEST.replace("[objective]", "trails = 3\n[objective]"))
-            .contains("unknown field `trails`")
+            .contains("unknown key `trails`; did you mean `trials`?")
     );
     assert!(refused(&SMALLEST.replace("[objective]", "timeout = \"soon\"\n[objective]")).contains("\"10m\""));
     assert!(
@@ -139,4 +142,47 @@ fn the_schema_describes_every_section() {
     }
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(schema["required"], serde_json::json!(["study", "objective"]));
+}
+
+/// Line, column and marked text of an error.
+fn marked(text: &str) -> (usize, usize, String) {
+    let message = refused(text);
+    let mut place = message.split(':').skip(1).map(|part| part.trim().parse::<usize>().unwrap_or(0));
+    let (line, column) = (place.next().unwrap(), place.next().unwrap());
+    let width = message.lines().last().unwrap().matches('^').count();
+    let marked = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    (line, column, marked.chars().skip(column.saturating_sub(1)).take(width).collect())
+}
+
+#[test]
+fn errors_point_at_their_place() {
+    let cases = [
+        ("trials = 60", "trails = 60", 5, "trails"),
+        ("trials = 60", "trials = \"many\"", 5, "\"many\""),
+        ("seed = 1", "seed = -1", 7, "-1"),
+        ("direction = \"minimize\"", "direction = \"down\"", 4, "\"down\""),
+        ("algorithm = \"auto\"", "algorithm = \"gp-ucp\"", 8, "\"gp-ucp\""),
+        ("low = 1, high = 8", "low = 8, high = 1", 18, "8"),
+        ("low = 1, high = 8", "low = 1, hihg = 8", 18, "hihg"),
+        ("type = \"int\"", "type = \"itn\"", 18, "\"itn\""),
+        ("layers * width", "layer * width", 23, "l"),
+        ("stop_when_regret_below = 0.001", "stop_when_regret_below = -0.001", 10, "-0.001"),
+        ("timeout = \"10m\"", "timeout = \"soon\"", 14, "\"soon\""),
+    ];
+    for (right, wrong, line, word) in cases {
+        assert!(EXAMPLE.contains(right), "{right}");
+        let found = marked(&EXAMPLE.replacen(right, wrong, 1));
+        assert_eq!(
+            (found.0, found.2.as_str()),
+            (line, word),
+            "{wrong}: {}",
+            refused(&EXAMPLE.replacen(right, wrong, 1))
+        );
+    }
+}
+
+#[test]
+fn broken_toml_points_at_its_place_too() {
+    let (line, ..) = marked(&EXAMPLE.replacen("seed = 1", "seed = = 1", 1));
+    assert_eq!(line, 7);
 }

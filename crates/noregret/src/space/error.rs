@@ -72,6 +72,30 @@ pub enum SpaceError {
     NameCount { dims: usize, names: usize },
 }
 
+impl SpaceError {
+    /// The parameter that this is about, if it is about one.
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            Self::DuplicateName { name }
+            | Self::InvalidName { name }
+            | Self::NonFiniteBound { name, .. }
+            | Self::EmptyRange { name, .. }
+            | Self::RangeTooWide { name, .. }
+            | Self::LogNotPositive { name, .. }
+            | Self::IntTooLarge { name, .. }
+            | Self::NoChoices { name }
+            | Self::DuplicateChoice { name, .. }
+            | Self::NonFiniteChoice { name, .. }
+            | Self::UnknownParameter { name, .. }
+            | Self::MissingParameter { name }
+            | Self::WrongType { name, .. }
+            | Self::OutOfRange { name, .. }
+            | Self::NotAChoice { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// Text in quotes, so that it is told from numbers and from the sentence around it.
 fn quoted(value: &Value) -> String {
     match value {

@@ -22,7 +22,7 @@ use crate::math::rng::Stream;
 pub use builder::SpaceBuilder;
 pub use error::SpaceError;
 pub use expression::{ExpressionProblem, Type as ExpressionType};
-pub(crate) use name::nearest;
+pub use name::nearest;
 pub use param::{Kind, Param};
 pub use params::Params;
 pub use pool::Pool;

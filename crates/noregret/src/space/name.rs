@@ -21,9 +21,13 @@ pub(super) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '.'
 }
 
-/// The one of `known` nearest to `name` by edit distance, the first among equals; empty if none is known.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    known.into_iter().min_by_key(|candidate| edit_distance(name, candidate)).unwrap_or_default().to_owned()
+/// The one of `known` nearest to `name`, the first among equals; empty if none is known. A name that goes on where this
+/// one stops is nearest, then edit distance decides.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    const WORD: usize = 3; // shorter beginnings mean nothing
+    let begins = |candidate: &str| name.chars().count() >= WORD && candidate.starts_with(name);
+    let distance = |candidate: &&str| (!begins(candidate), edit_distance(name, candidate));
+    known.into_iter().min_by_key(distance).unwrap_or_default().to_owned()
 }
 
 /// Levenshtein distance, disregarding case: the fewest insertions, deletions and replacements of a character.
@@ -63,6 +67,7 @@ mod tests {
         assert_eq!(edit_distance("abc", ""), 3);
         assert_eq!(edit_distance("LR", "lr"), 0);
         assert_eq!(nearest("layer", ["lr", "layers", "act"]), "layers");
+        assert_eq!(nearest("initial", ["model", "initial_points"]), "initial_points");
         assert_eq!(nearest("x", []), "");
     }
 }

@@ -9,6 +9,7 @@ use crate::maximize::inexact::{Ledger, SHIFT};
 
 /// The story of one proposal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Diagnostics {
     /// The algorithm that made it.
     pub algorithm: String,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memo::Memo;
 use crate::maximize::{Region, Taken};
-use crate::space::Space;
+use crate::space::{Params, Space};
 use crate::surrogate::points::Points;
 
 /// A point to evaluate, with its row if the space is a pool.
@@ -17,6 +17,19 @@ pub struct Choice {
     /// The pool's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<usize>,
+}
+
+impl Choice {
+    /// What this point means in the user's own units.
+    ///
+    /// # Panics
+    /// If the point is of another space: of other dimensions, or of a row that the pool does not have.
+    pub fn params(&self, space: &Space) -> Params {
+        match (space.as_pool(), self.row) {
+            (Some(pool), Some(row)) => pool.params(row),
+            _ => space.decode(&self.x),
+        }
+    }
 }
 
 /// How an evaluation ended.

@@ -75,12 +75,10 @@ impl StudyBuilder {
             diagnostics: None,
             recommender: Recommender::default(),
         };
-        for (position, event) in events.iter().enumerate() {
-            let foreign = |problem| StudyError::ForeignLog { position, problem: Box::new(problem) };
-            study.check(event).map_err(foreign)?;
-            study.apply(event);
+        study.events.reserve(events.len());
+        for event in events {
+            study.absorb(event)?;
         }
-        study.events = events;
         Ok(study)
     }
 }

@@ -5,6 +5,7 @@
 
 mod builder;
 mod event;
+mod insight;
 mod minimize;
 mod recommend;
 mod trial;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builder::StudyBuilder;
 pub use event::Event;
+pub use insight::{Insight, RemainingRegret};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
 pub use recommend::Recommendation;
 pub use trial::{Trial, TrialState};
@@ -178,11 +180,27 @@ impl Study {
     }
 
     fn ask_for(&mut self, q: Option<NonZeroUsize>) -> Result<Vec<Trial>, Error> {
-        let proposal = self.propose(q)?;
-        self.diagnostics = Some(proposal.diagnostics);
+        let (event, diagnostics) = self.draft_ask(q)?;
         let first = self.trials.len();
-        self.record(Event::Asked { choices: proposal.choices, memo: Box::new(proposal.memo) });
+        self.record(event);
+        self.diagnostics = Some(diagnostics);
         Ok(self.trials[first..].to_vec())
+    }
+
+    /// What [`Self::ask`] (or [`Self::ask_batch`], without a number) would record now. Nothing happens before the event is
+    /// given to [`Self::absorb`]: whoever shares a log with others writes it there first.
+    pub fn draft_ask(&mut self, q: Option<NonZeroUsize>) -> Result<(Event, Diagnostics), Error> {
+        let Proposal { choices, memo, diagnostics, .. } = self.propose(q)?;
+        Ok((Event::Asked { choices, memo: Box::new(memo) }, diagnostics))
+    }
+
+    /// Lets an event of a log happen; an error, and nothing else, if it cannot have happened here.
+    pub fn absorb(&mut self, event: Event) -> Result<(), Error> {
+        let position = self.events.len();
+        let foreign = |problem| StudyError::ForeignLog { position, problem: Box::new(problem) };
+        self.check(&event).map_err(foreign)?;
+        self.record(event);
+        Ok(())
     }
 
     fn propose(&mut self, q: Option<NonZeroUsize>) -> Result<Proposal, Error> {
@@ -252,29 +270,47 @@ impl Study {
     /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure. In a pool,
     /// the features of a row stand for that row.
     pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
-        let number = self.trials.len() as u64;
-        check_noise(number, noise_variance)?;
-        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
-        let choice = Choice { x: self.space().encode(params)?, row };
-        self.record(Event::Added { params: params.clone(), choice, value, noise_variance });
-        Ok(number)
+        self.record_added(self.draft_add(params, value, noise_variance)?)
     }
 
     /// Adds a result for a row of the pool.
     pub fn add_row(&mut self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
-        let number = self.trials.len() as u64;
-        check_noise(number, noise_variance)?;
+        self.record_added(self.draft_add_row(row, value, noise_variance)?)
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it ends two functions that can fail")]
+    fn record_added(&mut self, event: Event) -> Result<u64, Error> {
+        self.record(event);
+        Ok(self.trials.len() as u64 - 1)
+    }
+
+    /// What [`Self::add`] would record; see [`Self::draft_ask`].
+    pub fn draft_add(
+        &self,
+        params: &Params,
+        value: f64,
+        noise_variance: Option<f64>,
+    ) -> Result<Event, Error> {
+        check_noise(self.trials.len() as u64, noise_variance)?;
+        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
+        let choice = Choice { x: self.space().encode(params)?, row };
+        Ok(Event::Added { params: params.clone(), choice, value, noise_variance })
+    }
+
+    /// What [`Self::add_row`] would record; see [`Self::draft_ask`].
+    pub fn draft_add_row(&self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<Event, Error> {
+        check_noise(self.trials.len() as u64, noise_variance)?;
         let pool = self.space().as_pool().ok_or(StudyError::NotAPool { row })?;
         if row >= pool.len() {
             return Err(StudyError::UnknownRow { row, rows: pool.len() }.into());
         }
         let choice = Choice { x: pool.point(row).to_vec(), row: Some(row) };
         let params = self.params_of(&choice);
-        self.record(Event::Added { params, choice, value, noise_variance });
-        Ok(number)
+        Ok(Event::Added { params, choice, value, noise_variance })
     }
 
-    fn trial(&self, number: u64) -> Result<&Trial, Error> {
+    /// The trial of this number.
+    pub fn trial(&self, number: u64) -> Result<&Trial, Error> {
         let asked = self.trials.len();
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         self.trials.get(index).ok_or(Error::Study(StudyError::UnknownTrial { number, asked }))
@@ -368,10 +404,7 @@ impl Study {
     }
 
     fn params_of(&self, choice: &Choice) -> Params {
-        match (self.space().as_pool(), choice.row) {
-            (Some(pool), Some(row)) => pool.params(row),
-            _ => self.space().decode(&choice.x),
-        }
+        choice.params(self.space())
     }
 
     /// The search space.
@@ -426,6 +459,12 @@ impl Study {
         };
         let number = self.places.iter().position(|place| *place == Some(found.place));
         Ok(number.map(|number| found.in_users_units(&self.trials[number], self.direction)))
+    }
+
+    /// What the model says about the study as a whole; `None` before three values are told.
+    pub fn insight(&self) -> Result<Option<Insight>, Error> {
+        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
+        insight::insight(&self.history, &mut rng)
     }
 }
 

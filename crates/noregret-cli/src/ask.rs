@@ -1,0 +1,91 @@
+//! `noregret ask`: trials for somebody else to evaluate.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+use anyhow::Error;
+use noregret_store::{HandOut, SharedStudy, StoreError, Timestamp};
+
+use crate::NothingLeft;
+use crate::study_file::Span;
+use crate::summary;
+use crate::target::StudyArgs;
+use crate::trial_json::{TrialJson, id_of};
+
+/// Flags of `noregret ask`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// How many trials, decided on together [default: the study's batch]
+    #[arg(long, short = 'n', value_name = "N")]
+    count: Option<NonZeroUsize>,
+    /// Hand a trial out again if it is not told within this time, such as 2h [default: never]
+    #[arg(long, value_name = "TIME", value_parser = Span::parse)]
+    lease: Option<Span>,
+    /// Only show what would be asked
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object a line
+    #[arg(long, env = "NOREGRET_JSON")]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  noregret ask study.toml                    the next trials
+  noregret ask study.toml -n 96 --json       a plate, for a program
+  noregret tell study.toml 12 0.31           the result of trial 12
+
+Trials that were asked for and not told are taken into account by the next ones. A study needs no objective command
+for this: `[objective] command = [\"none\"]` will do.";
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+    let target = args.study.locate()?;
+    let mut shared = target.open()?;
+    let batch = match (&args.count, &target.file) {
+        (Some(n), _) => Some(n.get()),
+        (None, Some((file, _))) => file.batch().map(NonZeroUsize::get),
+        (None, None) => Some(1),
+    };
+    if args.dry_run {
+        return preview(&mut shared, batch.unwrap_or(1), args.json, out);
+    }
+    let order = HandOut {
+        wanted: batch.unwrap_or(1),
+        batch,
+        budget: None,
+        worker: "ask".into(),
+        lease: args.lease.map(|span| span.0),
+    };
+    let trials = shared.hand_out(&order, Timestamp::now()).map_err(nothing_left)?;
+    let space = shared.study().space().clone();
+    for trial in trials {
+        let Some(record) = shared.ledger().record(trial.number) else { continue };
+        if args.json {
+            serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
+            writeln!(out)?;
+        } else {
+            let id = id_of(record, &space).map_or(String::new(), |id| format!("{id}  "));
+            writeln!(out, "trial {}  {id}{}", trial.number, summary::params(&trial.params))?;
+        }
+    }
+    Ok(())
+}
+
+fn preview(shared: &mut SharedStudy, n: usize, json: bool, out: &mut dyn Write) -> Result<(), Error> {
+    for params in shared.study().suggest(n).map_err(StoreError::from).map_err(nothing_left)? {
+        if json {
+            serde_json::to_writer(&mut *out, &serde_json::json!({ "params": params }))?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{}", summary::params(&params))?;
+        }
+    }
+    Ok(())
+}
+
+fn nothing_left(error: StoreError) -> Error {
+    if error.is_exhausted() { NothingLeft.into() } else { error.into() }
+}

@@ -1,0 +1,39 @@
+//! `noregret best`: what to use.
+
+use std::io::Write;
+
+use anyhow::Error;
+
+use crate::summary;
+use crate::target::StudyArgs;
+
+/// Flags of `noregret best`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Print a JSON object with `observed` and `recommended`
+    #[arg(long, env = "NOREGRET_JSON")]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  noregret best study.toml
+  noregret best study.toml --json | jq .recommended.params
+
+`best observed` has the best value told, which with noise is the luckiest one. `recommended` has the best mean under the
+model, with a 95 % interval for its value without noise: with noise, use this one.";
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+    let mut shared = args.study.locate()?.open_existing()?;
+    let recommended = shared.study().recommended()?;
+    let best = summary::best(&mut shared, recommended.as_ref());
+    if args.json {
+        writeln!(out, "{}", best.to_json())?;
+    } else {
+        write!(out, "{best}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! `noregret completions` and `noregret man`: help outside the program.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Error};
+use clap_complete::Shell;
+
+/// Flags of `noregret completions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = COMPLETIONS_HELP)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  noregret completions bash > ~/.local/share/bash-completion/completions/noregret
+  noregret completions zsh > ~/.zfunc/_noregret
+  noregret completions fish > ~/.config/fish/completions/noregret.fish";
+
+/// Flags of `noregret man`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = MAN_HELP)]
+pub(crate) struct ManArgs {
+    /// Write noregret.1, noregret-run.1, ... into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+const MAN_HELP: &str = "\
+Examples:
+  noregret man | man -l -
+  noregret man --out ~/.local/share/man/man1";
+
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    mut command: clap::Command,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "noregret", &mut script);
+    out.write_all(&script)?;
+    Ok(())
+}
+
+pub(crate) fn man(args: &ManArgs, command: clap::Command, out: &mut dyn Write) -> Result<(), Error> {
+    if let Some(folder) = &args.out {
+        let failed = || format!("manual pages cannot be written to {}", folder.display());
+        fs::create_dir_all(folder).with_context(failed)?;
+        return clap_mangen::generate_to(command, folder).with_context(failed);
+    }
+    clap_mangen::Man::new(command).render(&mut &mut *out)?;
+    Ok(())
+}

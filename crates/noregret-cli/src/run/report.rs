@@ -1,0 +1,342 @@
+//! What is seen of a run: a bar on a terminal, lines elsewhere, JSON for programs.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
+
+use anyhow::Error;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use noregret::{Direction, Trial};
+use noregret_store::{Outcome, SharedStudy, StoreError, TrialStatus, Verdict};
+use serde_json::json;
+
+use super::Running;
+use crate::number::short;
+use crate::summary;
+use crate::target::Target;
+use crate::trial_json::{TrialJson, id_of, params_of};
+
+/// Up to here the recommendation at the end costs less than a few seconds.
+const RECOMMENDED_UP_TO: u64 = 2_000;
+
+/// How it is shown.
+pub(super) enum Reporter {
+    Terminal(ProgressBar),
+    Lines,
+    Json,
+}
+
+/// The story of a run.
+pub(super) struct Report<'a> {
+    reporter: Reporter,
+    out: &'a mut dyn Write,
+    direction: Direction,
+    budget: Option<u64>,
+    best: Option<(u64, f64)>,
+    begin: Instant,
+    model: Duration,
+    evaluations: f64,
+    drawn: Instant,
+    complained: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(
+        json: bool,
+        out: &'a mut dyn Write,
+        shared: &mut SharedStudy,
+        budget: Option<u64>,
+        workers: usize,
+        target: &Target,
+    ) -> Self {
+        let reporter = match (json, stderr().is_terminal()) {
+            (true, _) => Reporter::Json,
+            (false, true) => Reporter::Terminal(bar(budget)),
+            (false, false) => Reporter::Lines,
+        };
+        let direction = shared.definition().direction;
+        let best = shared.study().best_observed().and_then(|trial| Some((trial.number, trial.value()?)));
+        let now = Instant::now();
+        let mut report = Self {
+            reporter,
+            out,
+            direction,
+            budget,
+            best,
+            begin: now,
+            model: Duration::ZERO,
+            evaluations: 0.0,
+            drawn: now,
+            complained: None,
+        };
+        report.started(shared, workers, target);
+        report
+    }
+
+    fn started(&mut self, shared: &mut SharedStudy, workers: usize, target: &Target) {
+        let ledger = shared.ledger();
+        let (asked, over) = (ledger.asked(), ledger.complete() + ledger.failed());
+        if let Reporter::Terminal(bar) = &self.reporter {
+            bar.set_position(over);
+        }
+        let algorithm = shared.definition().algorithm.name();
+        self.event(&json!({
+            "event": "started", "study": target.name, "storage": target.url.to_string(), "algorithm": algorithm,
+            "workers": workers, "trials": self.budget, "asked": asked, "complete": ledger.complete(),
+            "failed": ledger.failed(),
+        }));
+        let budget = self.budget.map_or(String::new(), |n| format!(" of {n}"));
+        let begins = match self.budget {
+            _ if asked == 0 => "starts".into(),
+            Some(n) if over >= n => format!("is done after {over} trials"),
+            _ => format!("goes on after {over}{budget} trials"),
+        };
+        let workers = if workers == 1 { "1 worker".into() } else { format!("{workers} workers") };
+        self.line(&format!(
+            "study `{}` {begins}, with {workers} and algorithm {algorithm}, in {}",
+            target.name, target.url
+        ));
+    }
+
+    /// One JSON object on a line of stdout.
+    fn event(&mut self, value: &serde_json::Value) {
+        if matches!(self.reporter, Reporter::Json) {
+            // Whoever reads may have gone; the study goes on.
+            let _ = writeln!(self.out, "{value}");
+            let _ = self.out.flush();
+        }
+    }
+
+    /// A line for people, on stderr.
+    fn line(&self, line: &str) {
+        match &self.reporter {
+            Reporter::Terminal(bar) => bar.suspend(|| eprintln!("{line}")),
+            Reporter::Lines => eprintln!("{line}"),
+            Reporter::Json => {}
+        }
+    }
+
+    pub(super) fn handed_out(&mut self, trials: &[Trial], took: Duration, shared: &SharedStudy) {
+        self.model += took;
+        let numbers: Vec<u64> = trials.iter().map(|trial| trial.number).collect();
+        self.event(&json!({ "event": "asked", "numbers": numbers, "seconds": took.as_secs_f64() }));
+        if matches!(self.reporter, Reporter::Json) {
+            let records: Vec<_> =
+                numbers.iter().filter_map(|&n| shared.ledger().record(n).cloned()).collect();
+            for (record, trial) in records.iter().zip(trials) {
+                self.event(
+                    &json!({ "event": "started_trial", "number": record.number, "params": trial.params }),
+                );
+            }
+        }
+    }
+
+    pub(super) fn told(
+        &mut self,
+        number: u64,
+        outcome: &Outcome,
+        verdict: Verdict,
+        shared: &mut SharedStudy,
+        running: usize,
+    ) {
+        let seconds = match outcome {
+            Outcome::Value { seconds, .. } | Outcome::Failure { seconds, .. } => seconds.unwrap_or_default(),
+        };
+        self.evaluations += seconds;
+        self.complained = None;
+        let Some(record) = shared.ledger().record(number).cloned() else { return };
+        let space = shared.study().space().clone();
+        let is_best = match record.status {
+            TrialStatus::Complete { value, .. } => self.is_best(number, value),
+            _ => false,
+        };
+        if matches!(self.reporter, Reporter::Json) {
+            let trial = serde_json::to_value(TrialJson::new(&record, &space)).unwrap_or_default();
+            let event = match verdict {
+                Verdict::Complete | Verdict::AfterFailure => "told",
+                Verdict::Failed => "failed",
+                Verdict::Same | Verdict::Late => "late",
+            };
+            self.event(&json!({ "event": event, "trial": trial, "best": is_best }));
+            return;
+        }
+        let over = shared.ledger().complete() + shared.ledger().failed();
+        if let Reporter::Terminal(bar) = &self.reporter {
+            bar.set_position(over);
+            self.draw(bar, running);
+        }
+        let what = id_of(&record, &space).unwrap_or_else(|| summary::params(&params_of(&record, &space)));
+        match (&record.status, verdict) {
+            (_, Verdict::Same | Verdict::Late) => {
+                self.line(&format!("trial {number}: a second result, recorded and not counted"));
+            }
+            (TrialStatus::Failed { reason }, _) => {
+                let last = record.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
+                self.line(&format!("trial {number} failed: {reason}{last}"));
+            }
+            (TrialStatus::Complete { value, .. }, _)
+                if matches!(self.reporter, Reporter::Lines) || is_best =>
+            {
+                let mark = if is_best { "  best so far" } else { "" };
+                let count = self.budget.map_or(String::new(), |n| format!("[{over}/{n}] "));
+                self.line(&format!("{count}trial {number}: {}  {what}{mark}", short(*value)));
+            }
+            _ => {}
+        }
+    }
+
+    fn is_best(&mut self, number: u64, value: f64) -> bool {
+        let better = self.best.is_none_or(|(_, best)| match self.direction {
+            Direction::Minimize => value < best,
+            Direction::Maximize => value > best,
+        });
+        if better {
+            self.best = Some((number, value));
+        }
+        better
+    }
+
+    pub(super) fn retried(&mut self, number: u64, reason: &str) {
+        self.event(&json!({ "event": "retried", "number": number, "reason": reason }));
+        self.line(&format!("trial {number} failed and will be tried again: {reason}"));
+    }
+
+    pub(super) fn interrupted(&mut self, running: usize) {
+        self.event(&json!({ "event": "interrupted", "running": running }));
+        if running > 0 {
+            let trials = if running == 1 { "1 trial".into() } else { format!("{running} trials") };
+            self.line(&format!("finishing {trials}; press Ctrl-C again to stop at once"));
+        }
+    }
+
+    /// The log cannot be written; said once until it works again.
+    pub(super) fn unwritable(&mut self, error: &StoreError) {
+        let text = error.to_string();
+        if self.complained.as_ref() == Some(&text) {
+            return;
+        }
+        self.event(&json!({ "event": "unwritable", "reason": text }));
+        self.warn(&format!("warning: {text}; results are kept and written when it works again"));
+        self.complained = Some(text);
+    }
+
+    /// Results that could not be written: how to tell them by hand.
+    pub(super) fn unsaved(&mut self, results: &[(u64, Outcome)], target: &Target) {
+        self.warn("these results could not be written; tell them when the storage can be written again:");
+        for (number, outcome) in results {
+            let words = &target.words;
+            self.warn(&match outcome {
+                Outcome::Value { value, .. } => format!("  noregret tell {words} {number} {value}"),
+                Outcome::Failure { reason, .. } => {
+                    format!("  noregret tell {words} {number} --fail {}", crate::target::quoted(reason))
+                }
+            });
+        }
+    }
+
+    /// For people, however the rest is shown.
+    fn warn(&self, line: &str) {
+        if matches!(self.reporter, Reporter::Json) {
+            eprintln!("{line}");
+        } else {
+            self.line(line);
+        }
+    }
+
+    pub(super) fn tick(&mut self, running: &BTreeMap<u64, Running>, shared: &SharedStudy) {
+        if let Reporter::Terminal(bar) = &self.reporter
+            && self.drawn.elapsed() > Duration::from_millis(150)
+        {
+            bar.set_position(shared.ledger().complete() + shared.ledger().failed());
+            self.draw(bar, running.len());
+            self.drawn = Instant::now();
+        }
+    }
+
+    fn draw(&self, bar: &ProgressBar, running: usize) {
+        let best =
+            self.best.map_or("none yet".into(), |(number, value)| format!("{} (#{number})", short(value)));
+        let model = self.model.as_secs_f64();
+        let share = 100.0 * model / (model + self.evaluations).max(1e-9);
+        bar.set_message(format!("best {best}   running {running}   model {share:.0} % of the time"));
+    }
+
+    /// The end: what was found and where the time went.
+    pub(super) fn finish(
+        &mut self,
+        shared: &mut SharedStudy,
+        interrupted: bool,
+        target: &Target,
+    ) -> Result<(), Error> {
+        if let Reporter::Terminal(bar) = &self.reporter {
+            bar.finish_and_clear();
+        }
+        let few = shared.ledger().complete() <= RECOMMENDED_UP_TO;
+        let recommended = if few { shared.study().recommended()? } else { None };
+        let (elapsed, model) = (self.begin.elapsed().as_secs_f64(), self.model.as_secs_f64());
+        let ledger = shared.ledger();
+        let (complete, failed, waiting) = (ledger.complete(), ledger.failed(), ledger.waiting().len());
+        let best = summary::best(shared, recommended.as_ref());
+        self.event(&json!({
+            "event": "finished", "interrupted": interrupted, "complete": complete, "failed": failed,
+            "waiting": waiting, "seconds": elapsed, "model_seconds": model, "evaluation_seconds": self.evaluations,
+            "best": best.to_json(),
+        }));
+        if !matches!(self.reporter, Reporter::Json) {
+            write!(self.out, "{best}")?;
+            let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+            self.line(&format!(
+                "{complete} complete{failed}; this run took {}: model {}, evaluations {}",
+                span(elapsed),
+                span(model),
+                span(self.evaluations)
+            ));
+            if interrupted {
+                self.line(&format!("stopped; go on with: noregret run {}", target.words));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bar(budget: Option<u64>) -> ProgressBar {
+    let target = ProgressDrawTarget::stderr_with_hz(8);
+    let (bar, template) = match budget {
+        Some(n) => (
+            ProgressBar::with_draw_target(Some(n), target),
+            "{bar:28.cyan/dim} {pos}/{len}  {elapsed}  {wide_msg}",
+        ),
+        None => (
+            ProgressBar::with_draw_target(None, target),
+            "{spinner:.cyan} {pos} trials  {elapsed}  {wide_msg}",
+        ),
+    };
+    let style = ProgressStyle::with_template(template)
+        .expect("invariant: the template is a constant, and a test reads it")
+        .progress_chars("━╸─");
+    bar.with_style(style)
+}
+
+/// Seconds as people say them.
+fn span(seconds: f64) -> String {
+    if seconds < 10.0 {
+        return format!("{seconds:.2} s");
+    }
+    let whole = Duration::from_secs_f64(seconds.round());
+    humantime::format_duration(whole).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_valid() {
+        drop((bar(Some(3)), bar(None)));
+    }
+
+    #[test]
+    fn spans_are_short() {
+        assert_eq!((span(0.1234).as_str(), span(75.4).as_str()), ("0.12 s", "1m 15s"));
+    }
+}

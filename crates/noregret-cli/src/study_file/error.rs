@@ -1,0 +1,202 @@
+//! Why a study file is refused: where, and what would be right.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use noregret::SpaceError;
+use noregret::space::nearest;
+use noregret_testkit::Problem as Builtin;
+
+use super::place::{self, Place};
+
+/// Why a study file is refused, and where.
+#[derive(Debug)]
+pub struct StudyFileError {
+    path: Option<PathBuf>,
+    place: Option<Place>,
+    problem: Problem,
+}
+
+/// What is wrong with a study file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It cannot be read at all.
+    #[error("cannot be read: {0}")]
+    Read(io::Error),
+    /// It is no TOML, or TOML of another shape.
+    #[error("{0}")]
+    Toml(String),
+    /// It is no JSON, or JSON of another shape.
+    #[error("{0}")]
+    Json(String),
+    /// Nothing, or two things, to evaluate.
+    #[error("[objective] needs either `command` or `builtin`, and has {}", if *both { "both" } else { "neither" })]
+    Objective {
+        /// Both rather than neither.
+        both: bool,
+    },
+    /// No test problem has this name.
+    #[error("unknown builtin `{name}`; known are: {}", Builtin::names().join(", "))]
+    UnknownBuiltin {
+        /// What was asked for.
+        name: String,
+    },
+    /// Nothing, or two things, to search.
+    #[error("a study needs either [parameters] or [pool], and has {}", if *both { "both" } else { "neither" })]
+    Space {
+        /// Both rather than neither.
+        both: bool,
+    },
+    /// Constraints on something other than parameters.
+    #[error("[constraints] are about [parameters], of which there are none")]
+    ConstraintsWithoutParameters,
+    /// A threshold that is none.
+    #[error("stop_when_regret_below must be a positive number, not {value}")]
+    Threshold {
+        /// What was given.
+        value: f64,
+    },
+    /// A name that says nothing.
+    #[error("a study needs a name that is not empty")]
+    EmptyName,
+    /// Parameters or constraints that cannot be.
+    #[error(transparent)]
+    Parameters(Box<SpaceError>),
+}
+
+impl From<SpaceError> for Problem {
+    fn from(error: SpaceError) -> Self {
+        Self::Parameters(Box::new(error))
+    }
+}
+
+impl From<Problem> for StudyFileError {
+    fn from(problem: Problem) -> Self {
+        Self { path: None, place: None, problem }
+    }
+}
+
+impl StudyFileError {
+    /// TOML that could not be read.
+    pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
+        let (message, word) = friendly(error.message());
+        let span =
+            word.and_then(|word| place::of_word(text, &word, error.span().as_ref())).or_else(|| error.span());
+        let place = span.map(|span| Place::new(text, span));
+        Self { path: None, place, problem: Problem::Toml(message) }
+    }
+
+    /// JSON that could not be read.
+    pub(super) fn json(error: &serde_json::Error) -> Self {
+        Problem::Json(friendly(&error.to_string()).0).into()
+    }
+
+    /// Looks up in the text what the problem is about.
+    pub(super) fn located_in(mut self, text: &str) -> Self {
+        if self.place.is_none() {
+            self.place = self.problem.span(text).map(|span| Place::new(text, span));
+        }
+        self
+    }
+
+    pub(super) fn in_file(mut self, path: &Path) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+}
+
+impl Problem {
+    fn span(&self, text: &str) -> Option<Range<usize>> {
+        match self {
+            Self::Read(_) | Self::Toml(_) | Self::Json(_) | Self::Space { both: false } => None,
+            Self::Objective { .. } => place::of_path(text, &["objective"]),
+            Self::UnknownBuiltin { .. } => place::of_path(text, &["objective", "builtin"]),
+            Self::Space { both: true } => place::of_path(text, &["pool"]),
+            Self::ConstraintsWithoutParameters => place::of_path(text, &["constraints"]),
+            Self::Threshold { .. } => place::of_path(text, &["study", "stop_when_regret_below"]),
+            Self::EmptyName => place::of_path(text, &["study", "name"]),
+            Self::Parameters(error) => match &**error {
+                SpaceError::Constraint { name, column, .. } => {
+                    let span = place::of_path(text, &["constraints", name])?;
+                    // The expression begins after its quote.
+                    let start = (span.start + column).min(span.end.saturating_sub(1)).max(span.start);
+                    Some(start..start + 1)
+                }
+                SpaceError::Infeasible { constraint: name, .. }
+                | SpaceError::DuplicateConstraint { name } => place::of_path(text, &["constraints", name]),
+                error => {
+                    let name = error.parameter()?;
+                    let key = match error {
+                        SpaceError::EmptyRange { .. } | SpaceError::LogNotPositive { .. } => "low",
+                        SpaceError::DuplicateChoice { .. } | SpaceError::NoChoices { .. } => "choices",
+                        _ => "",
+                    };
+                    place::of_path(text, &["parameters", name, key])
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Display for StudyFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}", path.display())?,
+            None => f.write_str("study file")?,
+        }
+        match &self.place {
+            Some(place) => write!(f, ":{}:{}: {}\n{place}", place.line, place.column, self.problem),
+            None => write!(f, ": {}", self.problem),
+        }
+    }
+}
+
+impl std::error::Error for StudyFileError {}
+
+/// The message of serde in our words, and the word of the file that it is about.
+fn friendly(message: &str) -> (String, Option<String>) {
+    for (kind, ours) in [("unknown field", "unknown key"), ("unknown variant", "unknown value")] {
+        let Some((before, rest)) = message.split_once(kind) else { continue };
+        let words = quoted(rest);
+        let Some((word, known)) = words.split_first() else { continue };
+        let near = nearest(word, known.iter().copied());
+        let hint = if near.is_empty() {
+            "; nothing is expected here".into()
+        } else {
+            format!("; did you mean `{near}`?")
+        };
+        let list = if known.len() > 1 { format!(" Known here: {}", known.join(", ")) } else { String::new() };
+        return (format!("{before}{ours} `{word}`{hint}{list}"), Some((*word).to_owned()));
+    }
+    (message.to_owned(), None)
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_words_get_the_nearest_known_one() {
+        let (message, word) = friendly("unknown field `trails`, expected one of `name`, `trials`, `seed`");
+        assert_eq!(message, "unknown key `trails`; did you mean `trials`? Known here: name, trials, seed");
+        assert_eq!(word.as_deref(), Some("trails"));
+        assert_eq!(
+            friendly("unknown field `x`, there are no fields").0,
+            "unknown key `x`; nothing is expected here"
+        );
+        assert_eq!(friendly("expected a number"), ("expected a number".into(), None));
+    }
+}

@@ -1,0 +1,71 @@
+//! The best of a study, in words and as JSON.
+
+use std::fmt;
+
+use noregret::study::Recommendation;
+use noregret::{Params, Value};
+use noregret_store::{SharedStudy, TrialRecord};
+use serde_json::json;
+
+use crate::number::short;
+use crate::trial_json::{TrialJson, id_of, params_of};
+
+/// What to use, by the luckiest value and by the model.
+pub(crate) struct Best<'a> {
+    observed: Option<serde_json::Value>,
+    lines: Vec<String>,
+    recommended: Option<&'a Recommendation>,
+}
+
+/// Parameters on one line, floats shortened.
+pub(crate) fn params(params: &Params) -> String {
+    let text = |value: &Value| match value {
+        Value::Float(x) => short(*x),
+        other => other.to_string(),
+    };
+    params.iter().map(|(name, value)| format!("{name}={}", text(value))).collect::<Vec<_>>().join("  ")
+}
+
+/// The best observed trial, and the recommended one if it was asked for.
+pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recommendation>) -> Best<'a> {
+    let space = shared.study().space().clone();
+    let number = shared.study().best_observed().map(|trial| trial.number);
+    let record = number.and_then(|number| shared.ledger().record(number));
+    let what = |record: &TrialRecord| {
+        let id = id_of(record, &space).map_or(String::new(), |id| format!("{id}  "));
+        format!("trial {}  {id}{}", record.number, params(&params_of(record, &space)))
+    };
+    let mut lines = Vec::new();
+    let mut observed = None;
+    if let Some(record) = record {
+        let trial = TrialJson::new(record, &space);
+        lines.push(format!(
+            "best observed  {}  {}",
+            trial.value.map(short).unwrap_or_default(),
+            what(record)
+        ));
+        observed = serde_json::to_value(trial).ok();
+    }
+    if let Some(point) = recommended
+        && let Some(record) = shared.ledger().record(point.number)
+    {
+        let (low, high) = (short(point.interval.0), short(point.interval.1));
+        lines.push(format!("recommended    {} (95 %: {low} to {high})  {}", short(point.mean), what(record)));
+    }
+    Best { observed, lines, recommended }
+}
+
+impl Best<'_> {
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        json!({ "observed": self.observed, "recommended": self.recommended })
+    }
+}
+
+impl fmt::Display for Best<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.lines.is_empty() {
+            return writeln!(f, "no trial has a value yet");
+        }
+        self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}

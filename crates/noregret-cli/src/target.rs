@@ -1,0 +1,181 @@
+//! Which study a command is about, and where it is kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Error};
+use noregret::Space;
+use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store};
+
+use crate::UsageError;
+use crate::pool_file;
+use crate::study_file::{PoolSection, StudyFile, StudyFileError};
+
+/// Flags that name a study.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudyArgs {
+    /// The study file (TOML, or JSON of the same shape)
+    #[arg(value_name = "STUDY", required_unless_present = "study", conflicts_with = "study")]
+    pub(crate) file: Option<PathBuf>,
+    /// Name of a study in the storage, in place of its file
+    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY", requires = "storage")]
+    pub(crate) study: Option<String>,
+    /// Where studies are kept: `sqlite:///path.db` or `memory:` [default: noregret.db beside the study file]
+    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
+    pub(crate) storage: Option<StorageUrl>,
+}
+
+/// A study before its log is read.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) url: StorageUrl,
+    /// What the study file says, and the folder it is in.
+    pub(crate) file: Option<(StudyFile, PathBuf)>,
+    /// How to name this study on a command line.
+    pub(crate) words: String,
+}
+
+impl StudyArgs {
+    /// Reads the study file, if one is given.
+    pub(crate) fn locate(&self) -> Result<Target, Error> {
+        let storage = self.storage.as_ref();
+        match (&self.file, &self.study) {
+            (Some(path), _) => {
+                let file = StudyFile::read(path)?;
+                let folder = folder_of(path);
+                let beside = || StorageUrl::Sqlite(folder.join("noregret.db"));
+                let at = |url: &StorageUrl| format!(" --storage {}", quoted(&url.to_string()));
+                let words = quoted(&path.display().to_string()) + &storage.map(at).unwrap_or_default();
+                let url = storage.cloned().unwrap_or_else(beside);
+                Ok(Target { name: file.study.name.clone(), url, file: Some((file, folder)), words })
+            }
+            (None, Some(name)) => {
+                let url = storage.cloned().ok_or(UsageError::new("--study needs --storage"))?;
+                let words = format!("--study {} --storage {}", quoted(name), quoted(&url.to_string()));
+                Ok(Target { name: name.clone(), url, file: None, words })
+            }
+            (None, None) => Err(UsageError::new("name a study file, or --study and --storage").into()),
+        }
+    }
+}
+
+impl Target {
+    /// The study, with the settings of its file. It is made if there is none of its name and there is a file for it.
+    pub(crate) fn open(&self) -> Result<SharedStudy, Error> {
+        let Some((file, folder)) = &self.file else { return self.open_existing() };
+        let store = self.url.open()?;
+        let (definition, space) = define(file, folder)?;
+        Ok(SharedStudy::open(store, &self.name, &definition, space)?)
+    }
+
+    /// The study as it is in the storage; an error if it is not there.
+    pub(crate) fn open_existing(&self) -> Result<SharedStudy, Error> {
+        let store = self.store()?;
+        let definition = SharedStudy::first_definition(&*store, &self.name, &self.url.to_string())?;
+        let space = match &self.file {
+            Some((file, folder)) => {
+                let (now, space) = define(file, folder)?;
+                if let Some(difference) = definition.difference(&now) {
+                    let study = self.name.clone();
+                    return Err(noregret_store::StoreError::AnotherStudy { study, difference }.into());
+                }
+                space
+            }
+            None => space_of(&definition)?,
+        };
+        Ok(SharedStudy::resume(store, &self.name, definition, space)?)
+    }
+
+    /// The space of a study in the storage, without reading its trials.
+    pub(crate) fn space(&self, store: &dyn Store) -> Result<Space, Error> {
+        match &self.file {
+            Some((file, folder)) => Ok(define(file, folder)?.1),
+            None => space_of(&SharedStudy::first_definition(store, &self.name, &self.url.to_string())?),
+        }
+    }
+
+    /// The storage, which must be there.
+    pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        let opened = self.url.open_existing().map_err(Error::from);
+        if self.file.is_some() && self.url.is_missing() {
+            return opened.with_context(|| format!("study `{}` has no trials yet", self.name));
+        }
+        opened
+    }
+}
+
+/// What a study file defines, and the space it means.
+fn define(file: &StudyFile, folder: &Path) -> Result<(Definition, Space), Error> {
+    let (space_definition, space) = match (&file.pool, file.space().map_err(StudyFileError::from)?) {
+        (Some(section), _) => pool(section, folder)?,
+        (None, Some(space)) => {
+            let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
+            (SpaceDefinition::Parameters { parameters, constraints: file.constraints.clone() }, space)
+        }
+        (None, None) => unreachable!("invariant: a study file has parameters, a pool or a test problem"),
+    };
+    let definition = Definition {
+        version: Definition::VERSION,
+        direction: file.study.direction,
+        seed: file.study.seed,
+        algorithm: file.study.algorithm.0.clone(),
+        duplicates: file.study.duplicates,
+        space: space_definition,
+    };
+    Ok((definition, space))
+}
+
+fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space), Error> {
+    let path = folder.join(&section.file);
+    let path = path.canonicalize().unwrap_or(path);
+    let pool = pool_file::read(&path, &section.features, section.id.as_deref())?;
+    let definition = SpaceDefinition::Pool {
+        file: path.display().to_string(),
+        features: pool.names().to_vec(),
+        id: section.id.clone(),
+        rows: pool.len(),
+        digest: pool_file::digest(&pool),
+    };
+    Ok((definition, Space::pool(pool)))
+}
+
+fn space_of(definition: &Definition) -> Result<Space, Error> {
+    match &definition.space {
+        SpaceDefinition::Parameters { parameters, constraints } => {
+            Ok(Space::from_params(parameters.clone(), constraints.clone())?)
+        }
+        SpaceDefinition::Pool { file, features, id, .. } => {
+            Ok(Space::pool(pool_file::read(Path::new(file), features, id.as_deref())?))
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A word of a command line, quoted if a shell would not leave it alone.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("a/b.toml"), "a/b.toml");
+        assert_eq!(quoted("my study"), "'my study'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,145 @@
+//! `noregret tell`: results from outside.
+
+mod import;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Error;
+use noregret_store::{Attrs, Outcome, StorageUrl, StoreError, Timestamp, Verdict, tell_one};
+
+use crate::UsageError;
+use crate::run::parse_answer;
+use crate::target::{StudyArgs, Target};
+
+/// Flags of `noregret tell`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
+pub(crate) struct Args {
+    /// The study file (unless --study names the study), the trial's number, and its value: a number, or
+    /// `{"value": 0.31, "noise_var": 0.01, "attrs": {...}}`
+    #[arg(value_name = "STUDY NUMBER VALUE", allow_negative_numbers = true, num_args = 0..=3)]
+    words: Vec<String>,
+    /// Name of a study in the storage, in place of its file
+    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY", requires = "storage")]
+    study: Option<String>,
+    /// Where studies are kept [default: noregret.db beside the study file]
+    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
+    storage: Option<StorageUrl>,
+    /// Variance of the value's noise
+    #[arg(long, value_name = "VARIANCE")]
+    noise_var: Option<f64>,
+    /// The trial has failed, for this reason
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["noise_var", "from"])]
+    fail: Option<String>,
+    /// Add results from elsewhere: a CSV file with a column for each parameter and one called `value`
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// The column of --from with the values
+    #[arg(long, value_name = "NAME", default_value = "value", requires = "from")]
+    value_column: String,
+    /// Print what became of it as JSON
+    #[arg(long, env = "NOREGRET_JSON")]
+    json: bool,
+}
+
+const USAGE: &str = "noregret tell STUDY NUMBER VALUE [--noise-var VARIANCE]
+       noregret tell STUDY NUMBER --fail REASON
+       noregret tell STUDY --from FILE.csv";
+
+const AFTER_HELP: &str = "\
+Examples:
+  noregret tell study.toml 12 0.31                        trial 12 has the value 0.31
+  noregret tell study.toml 12 0.31 --noise-var 0.01
+  noregret tell study.toml 13 --fail \"the plate broke\"
+  noregret tell study.toml --from old.csv                 begin with what is known already
+  noregret tell --study mlp --storage sqlite:///noregret.db 12 0.31
+
+Telling the same twice changes nothing. Another value for a trial that has one is recorded, and not counted.";
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+    let mut words = args.words.iter();
+    let file = if args.study.is_none() { words.next().map(PathBuf::from) } else { None };
+    let study = StudyArgs { file, study: args.study.clone(), storage: args.storage.clone() };
+    let target = study.locate()?;
+    let words: Vec<&String> = words.collect();
+    if let Some(path) = &args.from {
+        if !words.is_empty() {
+            return Err(UsageError::new("--from takes no trial number and no value").into());
+        }
+        return import::run(&target, path, &args.value_column, args.json, out);
+    }
+    let (number, value) = match (words.as_slice(), &args.fail) {
+        ([number], Some(_)) => (*number, None),
+        ([number, value], None) => (*number, Some(*value)),
+        (_, Some(_)) => {
+            return Err(UsageError::new("say which trial has failed: its number, and no value").into());
+        }
+        _ => return Err(UsageError::new("say which trial it is and its value, such as: 12 0.31").into()),
+    };
+    let number: u64 = number
+        .parse()
+        .map_err(|_| UsageError::new(format!("{number:?} is no trial number: they count 0, 1, 2, ...")))?;
+    let outcome = match (value, &args.fail) {
+        (Some(value), _) => outcome(value, args.noise_var)?,
+        (None, reason) => {
+            let reason = reason.clone().unwrap_or_default();
+            Outcome::Failure { reason, stderr: String::new(), seconds: None }
+        }
+    };
+    let verdict = tell(&target, number, &outcome)?;
+    if args.json {
+        writeln!(out, "{}", serde_json::json!({ "number": number, "result": word(verdict) }))?;
+    } else {
+        writeln!(out, "trial {number}: {}", sentence(verdict))?;
+    }
+    Ok(())
+}
+
+fn outcome(text: &str, noise_var: Option<f64>) -> Result<Outcome, UsageError> {
+    if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
+        let problem = format!("--noise-var must be finite and not negative, not {variance}");
+        return Err(UsageError::new(problem));
+    }
+    if let Ok(value) = text.trim().parse::<f64>() {
+        return Ok(Outcome::Value { value, noise_var, attrs: Attrs::new(), seconds: None });
+    }
+    let answer = parse_answer(text).map_err(|_| {
+        UsageError::new(format!("{text:?} is no value: write a number, or JSON with `value`"))
+    })?;
+    let noise_var = noise_var.or(answer.noise_var);
+    Ok(Outcome::Value { value: answer.value, noise_var, attrs: answer.attrs, seconds: None })
+}
+
+fn tell(target: &Target, number: u64, outcome: &Outcome) -> Result<Verdict, Error> {
+    let store = target.store()?;
+    if store.last(&target.name)? == 0 {
+        let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
+        let (study, place) = (target.name.clone(), target.url.to_string());
+        return Err(StoreError::NoSuchStudy { study, place, known }.into());
+    }
+    let verdict = tell_one(&*store, &target.name, number, outcome, Timestamp::now())?;
+    verdict.ok_or_else(|| {
+        let problem = format!("there is no trial {number} in study `{}`: ask for one first", target.name);
+        UsageError::new(problem).into()
+    })
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Complete | Verdict::AfterFailure => "complete",
+        Verdict::Failed => "failed",
+        Verdict::Same => "same",
+        Verdict::Late => "late",
+    }
+}
+
+fn sentence(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Complete => "complete",
+        Verdict::AfterFailure => "complete, after it had failed",
+        Verdict::Failed => "failed",
+        Verdict::Same => "nothing new",
+        Verdict::Late => "it has another result already; this one is recorded and not counted",
+    }
+}

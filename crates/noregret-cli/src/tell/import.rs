@@ -1,0 +1,219 @@
+//! Old results from a CSV file: one row a result, one column a parameter.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Error};
+use noregret::space::nearest;
+use noregret::{Param, Params, Space, Value};
+use noregret_store::{Added, Ledger, Timestamp};
+
+use crate::UsageError;
+use crate::target::Target;
+
+pub(super) fn run(
+    target: &Target,
+    path: &Path,
+    value_column: &str,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut shared = target.open()?;
+    let space = shared.study().space().clone();
+    let id = target.file.as_ref().and_then(|(file, _)| file.pool.as_ref()?.id.clone());
+    let table = read(path, &space, value_column, id.as_deref())?;
+    let found = table.results.len();
+    let results = unknown_ones(table.results, shared.ledger(), &space)?;
+    let known = found - results.len();
+    if !results.is_empty() {
+        shared.add(&results, Timestamp::now())?;
+    }
+    let failed = results.iter().filter(|result| result.value.is_none()).count();
+    if json {
+        let report = serde_json::json!({ "added": results.len(), "failed": failed, "known": known, "ignored": table.ignored });
+        writeln!(out, "{report}")?;
+    } else {
+        let failed = if failed > 0 { format!(", {failed} of them failures") } else { String::new() };
+        let known = if known > 0 { format!("; {known} were known already") } else { String::new() };
+        writeln!(out, "{} results added{failed}{known}", results.len())?;
+        if !table.ignored.is_empty() {
+            eprintln!("columns that are no parameters: {}", table.ignored.join(", "));
+        }
+    }
+    Ok(())
+}
+
+/// What a file holds.
+struct Table {
+    results: Vec<Added>,
+    ignored: Vec<String>,
+}
+
+fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Result<Table, Error> {
+    let mut reader =
+        csv::Reader::from_path(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
+    let column = |name: &str| header.iter().position(|known| known == name);
+    let needed = |name: &str| {
+        column(name).ok_or_else(|| {
+            let near = nearest(name, header.iter().map(String::as_str));
+            UsageError::new(format!("{} has no column `{name}` (nearest: `{near}`)", path.display()))
+        })
+    };
+    let value = needed(value_column)?;
+    let noise = column("noise_var");
+    let state = column("state");
+    let id = space.as_pool().and_then(|_| id.and_then(column).or_else(|| column("id")));
+    let columns = if id.is_some() {
+        Vec::new()
+    } else {
+        space.names().iter().map(|name| needed(name)).collect::<Result<_, _>>()?
+    };
+    let used = |i: &usize| columns.contains(i) || [Some(value), noise, state, id].contains(&Some(*i));
+    let ignored = (0..header.len()).filter(|i| !used(i)).map(|i| header[i].clone()).collect();
+    let mut results = Vec::new();
+    for record in reader.records() {
+        let record = record.with_context(|| format!("{} cannot be read", path.display()))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let at = |problem: String| UsageError::new(format!("{}, line {line}: {problem}", path.display()));
+        let cell = |i: usize| record.get(i).unwrap_or_default().trim();
+        if state.is_some_and(|i| matches!(cell(i), "waiting" | "running")) {
+            continue;
+        }
+        let number = |i: usize| match cell(i) {
+            "" => Ok(None),
+            text => text
+                .parse::<f64>()
+                .map(Some)
+                .map_err(|_| at(format!("`{}`: {text:?} is no number", header[i]))),
+        };
+        let (row, params) = match (id, space.as_pool()) {
+            (Some(i), Some(pool)) => {
+                let row =
+                    pool.row_of_id(cell(i)).ok_or_else(|| at(format!("the pool has no {:?}", cell(i))))?;
+                (Some(row), pool.params(row))
+            }
+            _ => (None, params(space, &columns, cell)),
+        };
+        space.encode(&params).map_err(|error| at(error.to_string()))?;
+        let value = number(value)?.filter(|value| value.is_finite());
+        let noise_var = noise.map(number).transpose()?.flatten();
+        if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
+            return Err(at(format!("noise_var must be finite and not negative, not {variance}")).into());
+        }
+        results.push(Added { params, row, value, noise_var });
+    }
+    Ok(Table { results, ignored })
+}
+
+fn params<'a>(space: &Space, columns: &[usize], cell: impl Fn(usize) -> &'a str) -> Params {
+    if space.as_pool().is_some() {
+        let number = |text: &str| text.parse().map_or_else(|_| Value::from(text), Value::Float);
+        return space.names().iter().zip(columns).map(|(name, &i)| (name.clone(), number(cell(i)))).collect();
+    }
+    let pairs = space.params().zip(columns);
+    pairs.map(|((name, param), &i)| (name.to_owned(), value_of(param, cell(i)))).collect()
+}
+
+/// A cell as a value of the parameter's type; one that does not fit stays text, and the space says what would.
+fn value_of(param: &Param, text: &str) -> Value {
+    let parsed = match param {
+        Param::Float { .. } => text.parse().ok().map(Value::Float),
+        Param::Int { .. } => {
+            let whole = || text.parse::<f64>().ok().map(Value::Float).and_then(|value| value.as_i64());
+            text.parse().ok().or_else(whole).map(Value::Int)
+        }
+        Param::Ordinal { values: choices } | Param::Categorical { choices } => {
+            let number: Option<f64> = text.parse().ok();
+            let same = |choice: &&Value| {
+                choice.to_string() == text || (number.is_some() && choice.as_f64() == number)
+            };
+            choices.iter().find(same).cloned()
+        }
+        Param::Bool {} => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true.into()),
+            "false" | "0" => Some(false.into()),
+            _ => None,
+        },
+    };
+    parsed.unwrap_or_else(|| text.into())
+}
+
+/// Without those that were added before, so that importing a file twice changes nothing; a file may repeat itself.
+fn unknown_ones(results: Vec<Added>, ledger: &Ledger, space: &Space) -> Result<Vec<Added>, Error> {
+    type Key = (Vec<u64>, Option<usize>, Option<u64>);
+    let key = |x: &[f64], row: Option<usize>, value: Option<f64>| -> Key {
+        (x.iter().map(|x| x.to_bits()).collect(), row, value.map(f64::to_bits))
+    };
+    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    for record in ledger.records().iter().filter(|record| record.added.is_some()) {
+        let value = match record.status {
+            noregret_store::TrialStatus::Complete { value, .. } => Some(value),
+            _ => None,
+        };
+        *known.entry(key(&record.choice.x, record.choice.row, value)).or_default() += 1;
+    }
+    let mut new = Vec::new();
+    for result in results {
+        let (x, row) = match space.as_pool() {
+            Some(pool) => {
+                let row = result.row.or_else(|| pool.row_of(&result.params));
+                (space.encode(&result.params)?, row)
+            }
+            None => (space.encode(&result.params)?, None),
+        };
+        match known.get_mut(&key(&x, row, result.value)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => new.push(result),
+        }
+    }
+    Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, space: &Space) -> Result<Table, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.csv");
+        std::fs::write(&path, text).unwrap();
+        read(&path, space, "value", None)
+    }
+
+    fn space() -> Space {
+        let builder = Space::builder().float("lr", 0.0, 1.0).int("layers", 1, 8).bool("bias");
+        builder.categorical("act", ["relu", "tanh"]).ordinal("width", [32, 64]).build().unwrap()
+    }
+
+    #[test]
+    fn cells_take_the_types_of_the_parameters() {
+        let text = "width,act,bias,layers,lr,value,noise_var,note\n64,tanh,TRUE,3,0.5,1.5,0.1,a\n32.0,relu,0,4.0,1e-1,nan,,b\n";
+        let table = parse(text, &space()).unwrap();
+        assert_eq!(table.ignored, ["note"]);
+        let [first, second] = &table.results[..] else { panic!() };
+        assert_eq!(first.params.to_string(), "lr=0.5, layers=3, bias=true, act=tanh, width=64");
+        assert_eq!((first.value, first.noise_var), (Some(1.5), Some(0.1)));
+        assert_eq!(second.params.to_string(), "lr=0.1, layers=4, bias=false, act=relu, width=32");
+        assert_eq!((second.value, second.noise_var), (None, None));
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let problem = |text: &str| parse(text, &space()).map(|_| ()).unwrap_err().to_string();
+        let header = "lr,layers,bias,act,width,value\n";
+        assert!(problem("lr,value\n0.1,2\n").contains("no column `layers`"));
+        assert!(problem("lr,layers,bias,act,width,val\n").contains("no column `value` (nearest: `val`)"));
+        let wrong = problem(&format!("{header}0.1,3,true,gelu,64,1\n"));
+        assert!(wrong.contains("line 2") && wrong.contains("must be one of \"relu\", \"tanh\""), "{wrong}");
+        assert!(problem(&format!("{header}7,3,true,relu,64,1\n")).contains("between 0.0 and 1.0"));
+        assert!(problem(&format!("{header}0.1,3,true,relu,64,good\n")).contains("\"good\" is no number"));
+    }
+
+    #[test]
+    fn unfinished_trials_of_an_export_are_left_out() {
+        let text = "state,lr,layers,bias,act,width,value\nrunning,0.1,3,true,relu,64,\ncomplete,0.2,3,true,relu,64,1\n";
+        assert_eq!(parse(text, &space()).unwrap().results.len(), 1);
+    }
+}

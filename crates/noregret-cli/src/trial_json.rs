@@ -1,0 +1,76 @@
+//! A trial as programs read it: the same object in `trials --json`, `ask --json`, `export` and the events of `run`.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use noregret::{Params, Space};
+use noregret_store::{Attrs, Timestamp, TrialRecord, TrialStatus};
+use serde::Serialize;
+
+/// One trial. Keys that every trial has are always there, null if they say nothing.
+#[derive(Debug, Serialize)]
+pub(crate) struct TrialJson<'a> {
+    pub(crate) number: u64,
+    pub(crate) state: &'static str,
+    /// The candidate's name, in a pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    pub(crate) params: Params,
+    pub(crate) value: Option<f64>,
+    pub(crate) noise_var: Option<f64>,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) attrs: &'a Attrs,
+    /// How often it was handed out.
+    pub(crate) attempts: u32,
+    pub(crate) asked: String,
+    pub(crate) started: Option<String>,
+    pub(crate) ended: Option<String>,
+    pub(crate) seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) stderr: &'a str,
+}
+
+impl<'a> TrialJson<'a> {
+    pub(crate) fn new(record: &'a TrialRecord, space: &Space) -> Self {
+        let (value, noise_var, reason, worker) = match &record.status {
+            TrialStatus::Waiting => (None, None, None, None),
+            TrialStatus::Running(lease) => (None, None, None, Some(lease.worker.as_str())),
+            TrialStatus::Complete { value, noise_var } => (Some(*value), *noise_var, None, None),
+            TrialStatus::Failed { reason } => (None, None, Some(reason.as_str()), None),
+        };
+        Self {
+            number: record.number,
+            state: record.status.word(),
+            id: id_of(record, space),
+            params: params_of(record, space),
+            value,
+            noise_var,
+            reason,
+            attrs: &record.attrs,
+            attempts: record.leases,
+            asked: rfc3339(record.asked),
+            started: record.started.map(rfc3339),
+            ended: record.ended.map(rfc3339),
+            seconds: record.seconds,
+            worker,
+            stderr: &record.stderr,
+        }
+    }
+}
+
+/// The parameters of a trial, in the user's own units.
+pub(crate) fn params_of(record: &TrialRecord, space: &Space) -> Params {
+    record.added.clone().unwrap_or_else(|| record.choice.params(space))
+}
+
+/// The name of a trial's candidate, in a pool.
+pub(crate) fn id_of(record: &TrialRecord, space: &Space) -> Option<String> {
+    space.as_pool().zip(record.choice.row).map(|(pool, row)| pool.id(row).into_owned())
+}
+
+/// A point in time as people and programs write it, in UTC.
+pub(crate) fn rfc3339(time: Timestamp) -> String {
+    let since = Duration::from_millis(u64::try_from(time.0).unwrap_or(0));
+    humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string()
+}

@@ -1,0 +1,105 @@
+//! `noregret trials`: every trial and where it stands.
+
+use std::io::Write;
+
+use anyhow::Error;
+use clap::ValueEnum;
+use noregret_bench::report::Table;
+use noregret_store::{StoreError, TrialRecord, records_of};
+
+use crate::number::short;
+use crate::summary;
+use crate::target::StudyArgs;
+use crate::trial_json::TrialJson;
+
+/// Trials read and printed at a time: memory does not grow with the study.
+const PAGE: u64 = 1_000;
+
+/// Flags of `noregret trials`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Only trials in this state
+    #[arg(long, value_name = "STATE")]
+    state: Option<State>,
+    /// Print one JSON object a line
+    #[arg(long, env = "NOREGRET_JSON")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum State {
+    Waiting,
+    Running,
+    Complete,
+    Failed,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  noregret trials study.toml
+  noregret trials study.toml --state failed
+  noregret trials study.toml --json | jq -r 'select(.state == \"complete\") | [.number, .value] | @tsv'";
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+    let target = args.study.locate()?;
+    let store = target.store()?;
+    if store.last(&target.name)? == 0 {
+        let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
+        let (study, place) = (target.name.clone(), target.url.to_string());
+        return Err(StoreError::NoSuchStudy { study, place, known }.into());
+    }
+    let space = target.space(&*store)?;
+    let wanted = |record: &TrialRecord| {
+        let state = args.state.and_then(|state| state.to_possible_value());
+        state.is_none_or(|state| state.get_name() == record.status.word())
+    };
+    for first in (0..).step_by(usize::try_from(PAGE).unwrap_or(usize::MAX)) {
+        let records = records_of(&*store, &target.name, first..first + PAGE)?;
+        let is_last = (records.len() as u64) < PAGE;
+        let chosen: Vec<TrialJson<'_>> = records
+            .iter()
+            .filter(|record| wanted(record))
+            .map(|record| TrialJson::new(record, &space))
+            .collect();
+        if args.json {
+            for trial in &chosen {
+                serde_json::to_writer(&mut *out, trial)?;
+                writeln!(out)?;
+            }
+        } else if !chosen.is_empty() {
+            write!(out, "{}", table(&chosen, space.as_pool().is_some()))?;
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
+    let mut table =
+        Table::new(["trial", "state", "value", "seconds", if pool { "candidate" } else { "parameters" }]);
+    for trial in trials {
+        let value = match (trial.value, trial.reason) {
+            (Some(value), _) => short(value),
+            (None, Some(reason)) => shortened(reason),
+            (None, None) => String::new(),
+        };
+        let seconds = trial.seconds.map_or(String::new(), |seconds| format!("{seconds:.2}"));
+        let what = trial.id.clone().unwrap_or_else(|| summary::params(&trial.params));
+        table.row([trial.number.to_string(), trial.state.to_owned(), value, seconds, what]);
+    }
+    table
+}
+
+fn shortened(reason: &str) -> String {
+    const SHOWN: usize = 48;
+    let mut text: String = reason.chars().take(SHOWN).collect();
+    if reason.chars().nth(SHOWN).is_some() {
+        text.push_str("...");
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! What can go wrong with a log.
+
+use std::path::PathBuf;
+
+/// What went wrong, and what would help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what the variants and their fields mean")]
+pub enum StoreError {
+    #[error("study `{study}` has gone on to entry {found} while this was written after entry {expected}")]
+    Conflict { study: String, expected: u64, found: u64 },
+    #[error("there is no study `{study}` in {place}{}", listed(.known))]
+    NoSuchStudy { study: String, place: String, known: Vec<String> },
+    #[error(
+        "study `{study}` is another search than the one in the storage: {difference}; give it another name or \
+             another storage (its results can be carried over with `noregret export` and `noregret tell --from`)"
+    )]
+    AnotherStudy { study: String, difference: String },
+    #[error("entry {position} of study `{study}` cannot be read: {problem}")]
+    Corrupt { study: String, position: u64, problem: String },
+    #[error("{url:?} is no storage: {problem}")]
+    Url { url: String, problem: String },
+    #[error("{} was written by a newer noregret (schema {found}, this one knows {known}): use that one", path.display())]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{} is no database of noregret", path.display())]
+    Foreign { path: PathBuf },
+    #[error("{} cannot be opened: {problem}", path.display())]
+    Open { path: PathBuf, problem: String },
+    #[error("{} cannot be written: {problem}", path.display())]
+    Write { path: PathBuf, problem: String },
+    #[error("{} cannot be read: {problem}", path.display())]
+    Read { path: PathBuf, problem: String },
+    #[error(transparent)]
+    Study(#[from] noregret::Error),
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "; it is empty".into() } else { format!("; it has {}", names.join(", ")) }
+}
+
+impl StoreError {
+    /// Whether somebody else was faster: catch up and try again.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Conflict { .. })
+    }
+
+    /// Whether waiting may help: a full disk, a lost mount, a lock held for long.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Write { .. })
+    }
+
+    /// Whether there is simply nothing left to suggest.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Self::Study(error) if error.is_exhausted())
+    }
+}

@@ -1,0 +1,132 @@
+//! All trials of a study and who works on which: a fold over the whole log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Entry, Event, Lease, Timestamp, TrialRecord, TrialStatus};
+
+/// The state of every trial.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    records: Vec<TrialRecord>,
+    waiting: BTreeSet<u64>,
+    running: BTreeSet<u64>,
+    asked: u64,
+    complete: u64,
+    failed: u64,
+    model_seconds: f64,
+}
+
+impl Ledger {
+    /// Goes on with the next entry.
+    pub fn apply(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::Asked { choices, seconds, .. } => {
+                self.asked += choices.len() as u64;
+                self.model_seconds += seconds;
+            }
+            Event::Renewed { .. } => {
+                for number in &self.running {
+                    self.records[index(*number)].apply(entry);
+                }
+                return;
+            }
+            _ => {}
+        }
+        for record in TrialRecord::begun_by(entry) {
+            self.count(&record.status, 1);
+            if record.status == TrialStatus::Waiting {
+                self.waiting.insert(record.number);
+            }
+            self.records.push(record);
+        }
+        if matches!(entry.event, Event::Asked { .. } | Event::Added { .. }) {
+            return;
+        }
+        for number in entry.event.trials() {
+            let Some(record) = self.records.get_mut(index(number)) else { continue };
+            let before = record.status.clone();
+            record.apply(entry);
+            let after = record.status.clone();
+            self.count(&before, -1);
+            self.count(&after, 1);
+            self.waiting.remove(&number);
+            self.running.remove(&number);
+            match after {
+                TrialStatus::Waiting => self.waiting.insert(number),
+                TrialStatus::Running(_) => self.running.insert(number),
+                _ => false,
+            };
+        }
+    }
+
+    fn count(&mut self, status: &TrialStatus, by: i64) {
+        match status {
+            TrialStatus::Complete { .. } => self.complete = self.complete.saturating_add_signed(by),
+            TrialStatus::Failed { .. } => self.failed = self.failed.saturating_add_signed(by),
+            _ => {}
+        }
+    }
+
+    /// All trials, by number.
+    pub fn records(&self) -> &[TrialRecord] {
+        &self.records
+    }
+
+    /// One trial.
+    pub fn record(&self, number: u64) -> Option<&TrialRecord> {
+        self.records.get(index(number))
+    }
+
+    /// Trials that nobody evaluates, by number.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.waiting.iter().copied()
+    }
+
+    /// Trials that somebody evaluates, with their leases, by number.
+    pub fn running(&self) -> impl Iterator<Item = (u64, &Lease)> {
+        self.running.iter().filter_map(|number| match &self.records[index(*number)].status {
+            TrialStatus::Running(lease) => Some((*number, lease)),
+            _ => None,
+        })
+    }
+
+    /// How many trials were proposed; what was added from elsewhere does not count.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// How many trials have a value.
+    pub fn complete(&self) -> u64 {
+        self.complete
+    }
+
+    /// How many trials ended without one.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// How long all proposals together took.
+    pub fn model_seconds(&self) -> f64 {
+        self.model_seconds
+    }
+
+    /// Running trials that nobody will finish: past their deadline, or held by a worker that `is_dead`.
+    pub fn abandoned(&self, now: Timestamp, is_dead: impl Fn(&str) -> bool) -> Vec<u64> {
+        let mut dead = BTreeMap::new(); // asking is not free, and workers hold many trials
+        let over = |lease: &Lease| lease.until.is_some_and(|until| until < now);
+        let mut is_dead = |worker: &str| *dead.entry(worker.to_owned()).or_insert_with(|| is_dead(worker));
+        self.running()
+            .filter(|(_, lease)| over(lease) || (lease.until.is_some() && is_dead(&lease.worker)))
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// The next moment at which a lease held by somebody other than `worker` ends.
+    pub fn next_deadline(&self, worker: &str) -> Option<Timestamp> {
+        self.running().filter(|(_, lease)| lease.worker != worker).filter_map(|(_, lease)| lease.until).min()
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

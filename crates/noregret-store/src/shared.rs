@@ -1,0 +1,515 @@
+//! A study whose log others write to as well.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use noregret::strategy::diagnostics::Diagnostics;
+use noregret::{Params, Space, Study, Trial, study};
+
+use crate::worker::is_dead;
+use crate::{
+    Attrs, Definition, Entry, Event, Ledger, Store, StoreError, Timestamp, TrialRecord, TrialStatus,
+};
+
+/// Entries read at once when catching up.
+const PAGE: usize = 10_000;
+
+/// A trial that was in the hands of this many vanished workers has failed: it may be what kills them.
+const MAX_LOST: u32 = 10;
+
+/// How an evaluation ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// With a value; one that is not finite counts as a failure.
+    Value {
+        /// The value.
+        value: f64,
+        /// Variance of its noise.
+        noise_var: Option<f64>,
+        /// What else it said.
+        attrs: Attrs,
+        /// How long it took, if known.
+        seconds: Option<f64>,
+    },
+    /// Without one.
+    Failure {
+        /// Why.
+        reason: String,
+        /// The end of what it wrote to stderr.
+        stderr: String,
+        /// How long it took, if known.
+        seconds: Option<f64>,
+    },
+}
+
+impl Outcome {
+    /// A value and nothing else.
+    pub fn value(value: f64) -> Self {
+        Self::Value { value, noise_var: None, attrs: Attrs::new(), seconds: None }
+    }
+}
+
+/// What became of something told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is the trial's value.
+    Complete,
+    /// The trial has failed.
+    Failed,
+    /// The trial had failed before; now it has a value after all.
+    AfterFailure,
+    /// The trial has this very result already; nothing changed.
+    Same,
+    /// The trial has another result already; this one is recorded and not counted.
+    Late,
+}
+
+/// What to hand out.
+#[derive(Clone, Debug)]
+pub struct HandOut {
+    /// Trials wanted now.
+    pub wanted: usize,
+    /// Trials to decide on together when new ones are needed, if more; `None` leaves it to the algorithm.
+    pub batch: Option<usize>,
+    /// Trials of the study in all.
+    pub budget: Option<u64>,
+    /// Who takes them.
+    pub worker: String,
+    /// For how long; without a span, until they are told.
+    pub lease: Option<Duration>,
+}
+
+/// A study in a store, as this process knows it.
+pub struct SharedStudy {
+    store: Arc<dyn Store>,
+    name: String,
+    space: Space,
+    definition: Definition,
+    study: Study,
+    ledger: Ledger,
+    position: u64,
+    diagnostics: Option<Box<Diagnostics>>,
+}
+
+impl std::fmt::Debug for SharedStudy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedStudy")
+            .field("name", &self.name)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SharedStudy {
+    /// Opens the study, or makes it. `space` is what `definition.space` describes.
+    ///
+    /// An error if there is one of this name that searches elsewhere. Another algorithm, seed or duplicates policy is
+    /// noted in the log, and used from now on.
+    pub fn open(
+        store: Arc<dyn Store>,
+        name: &str,
+        definition: &Definition,
+        space: Space,
+    ) -> Result<Self, StoreError> {
+        let mut shared = Self::resume(store, name, definition.clone(), space)?;
+        shared.commit(Timestamp::now(), |shared| {
+            let known = shared.position > 0 && shared.definition.settings() == definition.settings();
+            Ok(if known { Vec::new() } else { vec![Event::Defined(Box::new(definition.clone()))] })
+        })?;
+        Ok(shared)
+    }
+
+    /// Opens a study with the settings that it has in the log, if it has any.
+    pub fn resume(
+        store: Arc<dyn Store>,
+        name: &str,
+        definition: Definition,
+        space: Space,
+    ) -> Result<Self, StoreError> {
+        let study = build(&definition, &space, Vec::new())?;
+        let mut shared = Self {
+            store,
+            name: name.into(),
+            space,
+            definition,
+            study,
+            ledger: Ledger::default(),
+            position: 0,
+            diagnostics: None,
+        };
+        shared.catch_up()?;
+        Ok(shared)
+    }
+
+    /// How a study in the store was defined at first: its space never changes. `place` is for the error's text.
+    pub fn first_definition(store: &dyn Store, name: &str, place: &str) -> Result<Definition, StoreError> {
+        match store.read(name, 0, 1)?.pop().map(|entry| entry.event) {
+            Some(Event::Defined(definition)) => Ok(*definition),
+            Some(_) => {
+                let problem = "the first entry must define the study".into();
+                Err(StoreError::Corrupt { study: name.into(), position: 1, problem })
+            }
+            None => {
+                let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
+                Err(StoreError::NoSuchStudy { study: name.into(), place: place.into(), known })
+            }
+        }
+    }
+
+    /// Reads what others have written; answers how many entries that was.
+    pub fn catch_up(&mut self) -> Result<usize, StoreError> {
+        let begin = self.position;
+        loop {
+            let entries = self.store.read(&self.name, self.position, PAGE)?;
+            for entry in &entries {
+                self.absorb(entry)?;
+            }
+            if entries.len() < PAGE {
+                return Ok(usize::try_from(self.position - begin).unwrap_or(usize::MAX));
+            }
+        }
+    }
+
+    fn absorb(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        if let Event::Defined(definition) = &entry.event {
+            if let Some(difference) = definition.difference(&self.definition) {
+                return Err(StoreError::AnotherStudy { study: self.name.clone(), difference });
+            }
+            if definition.settings() != self.definition.settings() {
+                self.study = build(definition, &self.space, self.study.events().to_vec())?;
+            }
+            self.definition = (**definition).clone();
+        }
+        if let Event::Asked { diagnostics, .. } = &entry.event {
+            self.diagnostics.clone_from(diagnostics);
+        }
+        if let Some(event) = entry.event.in_study() {
+            self.study.absorb(event).map_err(|error| StoreError::Corrupt {
+                study: self.name.clone(),
+                position: self.position + 1,
+                problem: explain(&error),
+            })?;
+        }
+        self.ledger.apply(entry);
+        self.position += 1;
+        Ok(())
+    }
+
+    /// Writes what `decide` makes of the newest state; decides again if somebody else was faster.
+    fn commit(
+        &mut self,
+        now: Timestamp,
+        mut decide: impl FnMut(&mut Self) -> Result<Vec<Event>, StoreError>,
+    ) -> Result<(), StoreError> {
+        loop {
+            let events = decide(self)?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time: now, event }).collect();
+            match self.store.append(&self.name, self.position, &entries) {
+                Ok(_) => return entries.iter().try_for_each(|entry| self.absorb(entry)),
+                Err(error) if error.is_conflict() => {
+                    self.catch_up()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Hands out up to `wanted` trials: those that wait first, then new ones, decided on together. Fewer, or none, if the
+    /// budget is spent; an error only if nothing at all is left to suggest and nothing waits.
+    pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
+        let mut taken = Vec::new();
+        self.commit(now, |shared| {
+            let mut events = shared.recover(now);
+            let recovered = events.iter().filter_map(|event| match event {
+                Event::Released { number, .. } => Some(*number),
+                _ => None,
+            });
+            let mut waiting: Vec<u64> = shared.ledger.waiting().chain(recovered).collect();
+            waiting.sort_unstable();
+            waiting.truncate(order.wanted);
+            taken = waiting;
+            let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(shared.ledger.asked()));
+            let open = usize::try_from(open).unwrap_or(usize::MAX);
+            let missing = order.wanted - taken.len();
+            if missing > 0 && open > 0 {
+                match shared.draft(order.batch.map(|batch| batch.max(missing).min(open))) {
+                    Ok(asked) => {
+                        taken.extend(asked.trials().take(missing));
+                        events.push(asked);
+                    }
+                    Err(error) if error.is_exhausted() && !taken.is_empty() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            let until = order.lease.map(|span| now.after(span));
+            events.extend(taken.iter().map(|&number| Event::Leased {
+                number,
+                worker: order.worker.clone(),
+                until,
+            }));
+            Ok(events)
+        })?;
+        taken.iter().map(|&number| Ok(self.study.trial(number)?.clone())).collect()
+    }
+
+    fn draft(&mut self, q: Option<usize>) -> Result<Event, StoreError> {
+        let begin = Instant::now();
+        let (event, diagnostics) = self.study.draft_ask(q.and_then(NonZeroUsize::new))?;
+        let study::Event::Asked { choices, memo } = event else {
+            unreachable!("invariant: a proposal is recorded as asked")
+        };
+        Ok(Event::Asked {
+            first: self.study.trials().len() as u64,
+            choices,
+            memo,
+            diagnostics: Some(Box::new(diagnostics)),
+            seconds: begin.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// What becomes of trials whose workers have vanished.
+    fn recover(&self, now: Timestamp) -> Vec<Event> {
+        let event = |number| match self.ledger.record(number) {
+            Some(record) if record.lost + 1 >= MAX_LOST => Event::Failed {
+                number,
+                reason: format!("its worker vanished {MAX_LOST} times while it was evaluated"),
+                stderr: String::new(),
+                seconds: None,
+            },
+            _ => Event::Released { number, lost: true },
+        };
+        self.ledger.abandoned(now, is_dead).into_iter().map(event).collect()
+    }
+
+    /// Tells how evaluations ended, all at once: one commit.
+    pub fn tell(&mut self, results: &[(u64, Outcome)], now: Timestamp) -> Result<Vec<Verdict>, StoreError> {
+        let mut verdicts = Vec::new();
+        self.commit(now, |shared| {
+            verdicts.clear();
+            let mut events = Vec::new();
+            for (number, outcome) in results {
+                let unknown = || shared.study.trial(*number).err().map(StoreError::from);
+                let Some(record) = shared.ledger.record(*number) else {
+                    return Err(unknown().unwrap_or_else(|| unreachable!("invariant: both know all trials")));
+                };
+                let (verdict, event) = judge(record, outcome);
+                verdicts.push(verdict);
+                events.extend(event);
+            }
+            Ok(events)
+        })?;
+        Ok(verdicts)
+    }
+
+    /// Gives a trial back to the queue after a failed attempt.
+    pub fn retry(
+        &mut self,
+        number: u64,
+        reason: &str,
+        stderr: &str,
+        seconds: f64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.commit(now, |shared| {
+            let over = shared.ledger.record(number).is_none_or(|record| record.status.is_over());
+            let (reason, stderr) = (reason.to_owned(), stderr.to_owned());
+            Ok(if over { Vec::new() } else { vec![Event::Retried { number, reason, stderr, seconds }] })
+        })
+    }
+
+    /// Gives trials back to the queue, unevaluated.
+    pub fn release(&mut self, numbers: &[u64], worker: &str, now: Timestamp) -> Result<(), StoreError> {
+        self.commit(now, |shared| {
+            let own = |number: &&u64| match shared.ledger.record(**number).map(|record| &record.status) {
+                Some(TrialStatus::Running(lease)) => lease.worker == worker,
+                _ => false,
+            };
+            Ok(numbers.iter().filter(own).map(|&number| Event::Released { number, lost: false }).collect())
+        })
+    }
+
+    /// Keeps what this worker has leased for another `span`.
+    pub fn renew(&mut self, worker: &str, span: Duration, now: Timestamp) -> Result<(), StoreError> {
+        let until = now.after(span);
+        self.commit(now, |_| Ok(vec![Event::Renewed { worker: worker.to_owned(), until }]))
+    }
+
+    /// Adds results from elsewhere, all or none; answers the number of the first.
+    pub fn add(&mut self, results: &[Added], now: Timestamp) -> Result<u64, StoreError> {
+        let mut first = 0;
+        self.commit(now, |shared| {
+            first = shared.study.trials().len() as u64;
+            let event = |(number, result): (u64, &Added)| -> Result<Event, StoreError> {
+                let value = result.value.unwrap_or(f64::NAN);
+                let event = match result.row {
+                    Some(row) => shared.study.draft_add_row(row, value, result.noise_var)?,
+                    None => shared.study.draft_add(&result.params, value, result.noise_var)?,
+                };
+                let study::Event::Added { params, choice, .. } = event else {
+                    unreachable!("invariant: a result from elsewhere is recorded as added")
+                };
+                let value = result.value.filter(|value| value.is_finite());
+                Ok(Event::Added { number, params, choice, value, noise_var: result.noise_var })
+            };
+            (first..).zip(results).map(event).collect()
+        })?;
+        Ok(first)
+    }
+
+    /// The study itself: suggestions, recommendation, model.
+    pub fn study(&mut self) -> &mut Study {
+        &mut self.study
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it was made from.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// All trials and who works on which.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// How the last proposal came about, whoever made it.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        self.diagnostics.as_deref()
+    }
+
+    /// The last entry known.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+/// A result from elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Added {
+    /// What was evaluated.
+    pub params: Params,
+    /// The pool's row, if it is known.
+    pub row: Option<usize>,
+    /// The value; without one it was a failure.
+    pub value: Option<f64>,
+    /// Variance of its noise.
+    pub noise_var: Option<f64>,
+}
+
+/// Tells how one evaluation ended, without reading the rest of the log: the cost does not grow with the study.
+pub fn tell_one(
+    store: &dyn Store,
+    study: &str,
+    number: u64,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Result<Option<Verdict>, StoreError> {
+    loop {
+        let position = store.last(study)?;
+        let Some(record) = record_of(store, study, number)? else { return Ok(None) };
+        let (verdict, event) = judge(&record, outcome);
+        let Some(event) = event else { return Ok(Some(verdict)) };
+        match store.append(study, position, &[Entry { time: now, event }]) {
+            Ok(_) => return Ok(Some(verdict)),
+            Err(error) if error.is_conflict() => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// One trial, from the entries that concern it.
+fn record_of(store: &dyn Store, study: &str, number: u64) -> Result<Option<TrialRecord>, StoreError> {
+    Ok(records_of(store, study, number..number + 1)?.pop())
+}
+
+/// Some trials, by number, from the entries that concern them.
+pub fn records_of(
+    store: &dyn Store,
+    study: &str,
+    numbers: std::ops::Range<u64>,
+) -> Result<Vec<TrialRecord>, StoreError> {
+    let mut records: Vec<TrialRecord> = Vec::new();
+    for entry in store.read_trials(study, numbers.clone())? {
+        let begun = TrialRecord::begun_by(&entry);
+        if begun.is_empty() {
+            for number in entry.event.trials() {
+                if let Ok(i) = records.binary_search_by_key(&number, |record| record.number) {
+                    records[i].apply(&entry);
+                }
+            }
+        } else {
+            records.extend(begun.into_iter().filter(|record| numbers.contains(&record.number)));
+        }
+    }
+    Ok(records)
+}
+
+/// What a result means for a trial, and what is to be written.
+fn judge(record: &TrialRecord, outcome: &Outcome) -> (Verdict, Option<Event>) {
+    let number = record.number;
+    let outcome = match outcome {
+        Outcome::Value { value, seconds, .. } if !value.is_finite() => &Outcome::Failure {
+            reason: format!("the value is {value}, not a finite number"),
+            stderr: String::new(),
+            seconds: *seconds,
+        },
+        other => other,
+    };
+    match (&record.status, outcome) {
+        (TrialStatus::Complete { value: known, .. }, Outcome::Value { value, .. })
+            if known.total_cmp(value).is_eq() =>
+        {
+            (Verdict::Same, None)
+        }
+        (TrialStatus::Failed { reason: known }, Outcome::Failure { reason, .. }) if known == reason => {
+            (Verdict::Same, None)
+        }
+        (TrialStatus::Complete { .. }, Outcome::Value { value, .. }) => {
+            (Verdict::Late, Some(Event::Late { number, value: Some(*value), reason: String::new() }))
+        }
+        (TrialStatus::Complete { .. } | TrialStatus::Failed { .. }, Outcome::Failure { reason, .. }) => {
+            (Verdict::Late, Some(Event::Late { number, value: None, reason: reason.clone() }))
+        }
+        (status, Outcome::Value { value, noise_var, attrs, seconds }) => {
+            let given_up = matches!(status, TrialStatus::Failed { .. });
+            let verdict = if given_up { Verdict::AfterFailure } else { Verdict::Complete };
+            let (attrs, noise_var) = (attrs.clone(), *noise_var);
+            (verdict, Some(Event::Told { number, value: *value, noise_var, attrs, seconds: *seconds }))
+        }
+        (_, Outcome::Failure { reason, stderr, seconds }) => {
+            let (reason, stderr) = (reason.clone(), stderr.clone());
+            (Verdict::Failed, Some(Event::Failed { number, reason, stderr, seconds: *seconds }))
+        }
+    }
+}
+
+fn build(definition: &Definition, space: &Space, events: Vec<study::Event>) -> Result<Study, StoreError> {
+    let study = Study::builder()
+        .space(space.clone())
+        .direction(definition.direction)
+        .algorithm(definition.algorithm.clone())
+        .seed(definition.seed)
+        .duplicates(definition.duplicates)
+        .replay(events)?;
+    Ok(study)
+}
+
+/// An error with its causes.
+fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

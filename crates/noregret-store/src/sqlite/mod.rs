@@ -1,0 +1,210 @@
+//! Logs in a SQLite database: one file that any number of processes on a machine may share.
+//!
+//! The database runs in WAL mode: readers never wait for the writer, and a commit appends to one file. Commits with
+//! results are synchronised with the disk (`synchronous = FULL`) and survive a power cut. Commits without one (a
+//! proposal, a lease) only survive the death of the process: losing them in a power cut loses nothing that was paid for.
+
+mod schema;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+
+use crate::{Entry, Event, Store, StoreError, Timestamp};
+
+/// How long a writer waits for another one. Commits take milliseconds; this is for a disk that stalls.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// Logs in a SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl SqliteStore {
+    /// Opens the database, makes it if there is none, and brings an older one up to date.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        let connection = Connection::open(&path).map_err(|error| opening(&path, &error))?;
+        connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
+        schema::prepare(&connection, &path)?;
+        Ok(Self { path, connection: Mutex::new(connection) })
+    }
+
+    /// Opens a database that must be there already.
+    pub fn open_existing(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        if !path.exists() {
+            return Err(StoreError::Open { path, problem: "there is no such file".into() });
+        }
+        Self::open(path)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A transaction that was not committed is rolled back when it is dropped, also by a panic.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reading(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::Read { path: self.path.clone(), problem: explain(error) }
+    }
+
+    fn writing(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::Write { path: self.path.clone(), problem: explain(error) }
+    }
+
+    fn query(&self, study: &str, sql: &str, args: impl rusqlite::Params) -> Result<Vec<Entry>, StoreError> {
+        let connection = self.lock();
+        let read = |error| self.reading(&error);
+        let mut statement = connection.prepare_cached(sql).map_err(read)?;
+        let mut rows = statement.query(args).map_err(read)?;
+        let mut entries = Vec::new();
+        while let Some(row) = rows.next().map_err(read)? {
+            let position: i64 = row.get(0).map_err(read)?;
+            let time: i64 = row.get(1).map_err(read)?;
+            let body = row.get_ref(2).map_err(read)?;
+            let event: Event = body
+                .as_str()
+                .map_err(|e| e.to_string())
+                .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+                .map_err(|problem| StoreError::Corrupt {
+                    study: study.into(),
+                    position: position.unsigned_abs(),
+                    problem,
+                })?;
+            entries.push(Entry { time: Timestamp(time), event });
+        }
+        Ok(entries)
+    }
+
+    fn write(&self, study: &str, after: u64, entries: &[Entry]) -> Result<Result<u64, u64>, rusqlite::Error> {
+        let mut connection = self.lock();
+        let durable = entries.iter().any(|entry| entry.event.is_result());
+        connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let known: Option<(i64, i64)> = transaction
+            .prepare_cached("SELECT id, last FROM studies WHERE name = ?1")?
+            .query_row([study], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let found = known.map_or(0, |(_, last)| last.unsigned_abs());
+        if found != after {
+            return Ok(Err(found));
+        }
+        if entries.is_empty() {
+            return Ok(Ok(found));
+        }
+        let last = after + entries.len() as u64;
+        let id = if let Some((id, _)) = known {
+            transaction
+                .prepare_cached("UPDATE studies SET last = ?2 WHERE id = ?1")?
+                .execute(params![id, signed(last)])?;
+            id
+        } else {
+            transaction
+                .prepare_cached("INSERT INTO studies (name, last) VALUES (?1, ?2)")?
+                .execute(params![study, signed(last)])?;
+            transaction.last_insert_rowid()
+        };
+        {
+            let mut entry_row = transaction.prepare_cached(
+                "INSERT INTO entries (study, position, time, body) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            let mut trial_row = transaction
+                .prepare_cached("INSERT INTO trial_entries (study, trial, position) VALUES (?1, ?2, ?3)")?;
+            for (position, entry) in (after + 1..).zip(entries) {
+                let body = serde_json::to_string(&entry.event)
+                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+                entry_row.execute(params![id, signed(position), entry.time.0, body])?;
+                for trial in entry.event.trials() {
+                    trial_row.execute(params![id, signed(trial), signed(position)])?;
+                }
+            }
+        }
+        transaction.commit()?;
+        Ok(Ok(last))
+    }
+}
+
+impl Store for SqliteStore {
+    fn append(&self, study: &str, after: u64, entries: &[Entry]) -> Result<u64, StoreError> {
+        match self.write(study, after, entries) {
+            Ok(Ok(last)) => Ok(last),
+            Ok(Err(found)) => Err(StoreError::Conflict { study: study.into(), expected: after, found }),
+            Err(error) => Err(self.writing(&error)),
+        }
+    }
+
+    fn read(&self, study: &str, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        self.query(
+            study,
+            "SELECT position, time, body FROM entries
+             WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position > ?2 ORDER BY position LIMIT ?3",
+            params![study, signed(after), i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    fn read_trials(&self, study: &str, numbers: Range<u64>) -> Result<Vec<Entry>, StoreError> {
+        self.query(
+            study,
+            "WITH id AS (SELECT id FROM studies WHERE name = ?1)
+             SELECT position, time, body FROM entries WHERE study = (SELECT id FROM id) AND position IN
+                (SELECT position FROM trial_entries WHERE study = (SELECT id FROM id) AND trial >= ?2 AND trial < ?3)
+             ORDER BY position",
+            params![study, signed(numbers.start), signed(numbers.end)],
+        )
+    }
+
+    fn studies(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let connection = self.lock();
+        let rows = || -> Result<Vec<(String, u64)>, rusqlite::Error> {
+            let mut statement = connection.prepare_cached("SELECT name, last FROM studies ORDER BY name")?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?.collect()
+        };
+        rows().map_err(|error| self.reading(&error))
+    }
+
+    fn last(&self, study: &str) -> Result<u64, StoreError> {
+        let connection = self.lock();
+        let last = || -> Result<Option<i64>, rusqlite::Error> {
+            let mut statement = connection.prepare_cached("SELECT last FROM studies WHERE name = ?1")?;
+            statement.query_row([study], |row| row.get(0)).optional()
+        };
+        Ok(last().map_err(|error| self.reading(&error))?.map_or(0, i64::unsigned_abs))
+    }
+}
+
+/// SQLite has no unsigned integers; positions and trial numbers count from 0 and never come near the limit.
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {
+    if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
+        return StoreError::Foreign { path: path.into() };
+    }
+    StoreError::Open { path: path.into(), problem: explain(error) }
+}
+
+/// What an error of SQLite means to somebody who does not know SQLite.
+fn explain(error: &rusqlite::Error) -> String {
+    let meaning = match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "the disk is full",
+        Some(ErrorCode::ReadOnly) => "the file or its folder is read-only",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another program has locked it for too long"
+        }
+        Some(ErrorCode::CannotOpen) => "the folder does not exist or may not be written to",
+        Some(ErrorCode::PermissionDenied) => "permission denied",
+        Some(ErrorCode::SystemIoFailure) => "the disk gave an error (is it full or gone?)",
+        Some(ErrorCode::DatabaseCorrupt) => "the file is damaged",
+        _ => return error.to_string(),
+    };
+    format!("{meaning} ({error})")
+}
+
+#[cfg(test)]
+mod tests;

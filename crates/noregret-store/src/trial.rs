@@ -1,0 +1,182 @@
+//! The life of one trial, as the entries that concern it tell it.
+
+use noregret::Params;
+use noregret::strategy::history::Choice;
+
+use crate::{Attrs, Entry, Event, Timestamp};
+
+/// A claim on a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lease {
+    /// Who evaluates it.
+    pub worker: String,
+    /// Until when nobody else will; without a date, until it is told or released.
+    pub until: Option<Timestamp>,
+}
+
+/// Where a trial stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialStatus {
+    /// Nobody evaluates it.
+    Waiting,
+    /// Somebody does.
+    Running(Lease),
+    /// It has a value.
+    Complete {
+        /// The value.
+        value: f64,
+        /// Variance of its noise.
+        noise_var: Option<f64>,
+    },
+    /// It ended without one.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl TrialStatus {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running(_) => "running",
+            Self::Complete { .. } => "complete",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Whether it has ended, one way or the other.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Complete { .. } | Self::Failed { .. })
+    }
+}
+
+/// A trial with all that is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRecord {
+    /// Its number, from 0 on.
+    pub number: u64,
+    /// Its point.
+    pub choice: Choice,
+    /// Its parameters if it came from elsewhere; others follow from the point.
+    pub added: Option<Params>,
+    /// Where it stands.
+    pub status: TrialStatus,
+    /// How often it was handed out.
+    pub leases: u32,
+    /// How often a worker vanished with it.
+    pub lost: u32,
+    /// How often it was tried again after a failure.
+    pub retries: u32,
+    /// Results that came when it had one already.
+    pub late: u32,
+    /// What the evaluation said beyond its value.
+    pub attrs: Attrs,
+    /// The end of what the last failed attempt wrote to stderr.
+    pub stderr: String,
+    /// When it was proposed.
+    pub asked: Timestamp,
+    /// When it was last handed out.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+    /// How long its evaluation took, if known.
+    pub seconds: Option<f64>,
+}
+
+impl TrialRecord {
+    /// The trials that begin with this entry.
+    pub fn begun_by(entry: &Entry) -> Vec<Self> {
+        match &entry.event {
+            Event::Asked { first, choices, .. } => (*first..)
+                .zip(choices)
+                .map(|(number, choice)| Self::new(number, choice, entry.time))
+                .collect(),
+            Event::Added { number, params, choice, value, noise_var } => {
+                let status = match *value {
+                    Some(value) => TrialStatus::Complete { value, noise_var: *noise_var },
+                    None => TrialStatus::Failed { reason: "it was added without a finite value".into() },
+                };
+                let added = Some(params.clone());
+                let ended = Some(entry.time);
+                vec![Self { added, status, ended, ..Self::new(*number, choice, entry.time) }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn new(number: u64, choice: &Choice, asked: Timestamp) -> Self {
+        Self {
+            number,
+            choice: choice.clone(),
+            added: None,
+            status: TrialStatus::Waiting,
+            leases: 0,
+            lost: 0,
+            retries: 0,
+            late: 0,
+            attrs: Attrs::new(),
+            stderr: String::new(),
+            asked,
+            started: None,
+            ended: None,
+            seconds: None,
+        }
+    }
+
+    /// Goes on with an entry that concerns this trial.
+    pub fn apply(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::Leased { worker, until, .. } => {
+                if !self.status.is_over() {
+                    self.status = TrialStatus::Running(Lease { worker: worker.clone(), until: *until });
+                    self.started = Some(entry.time);
+                }
+                self.leases += 1;
+            }
+            Event::Renewed { worker, until } => {
+                if let TrialStatus::Running(lease) = &mut self.status
+                    && lease.worker == *worker
+                    && lease.until.is_some()
+                {
+                    lease.until = Some(*until);
+                }
+            }
+            Event::Released { lost, .. } => {
+                self.lost += u32::from(*lost);
+                self.wait();
+            }
+            Event::Retried { stderr, seconds, .. } => {
+                self.retries += 1;
+                self.stderr.clone_from(stderr);
+                self.seconds = Some(*seconds);
+                self.wait();
+            }
+            Event::Told { value, noise_var, attrs, seconds, .. } => {
+                self.status = TrialStatus::Complete { value: *value, noise_var: *noise_var };
+                self.attrs.clone_from(attrs);
+                self.end(entry.time, *seconds);
+            }
+            Event::Failed { reason, stderr, seconds, .. } => {
+                self.status = TrialStatus::Failed { reason: reason.clone() };
+                self.stderr.clone_from(stderr);
+                self.end(entry.time, *seconds);
+            }
+            Event::Late { .. } => self.late += 1,
+            Event::Defined(_) | Event::Asked { .. } | Event::Added { .. } => {}
+        }
+    }
+
+    fn wait(&mut self) {
+        if !self.status.is_over() {
+            self.status = TrialStatus::Waiting;
+        }
+    }
+
+    fn end(&mut self, time: Timestamp, seconds: Option<f64>) {
+        self.ended = Some(time);
+        let since_start = || self.started.map(|started| time.since(started).as_secs_f64());
+        self.seconds = seconds.or_else(since_start);
+    }
+}

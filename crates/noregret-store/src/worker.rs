@@ -1,0 +1,69 @@
+//! Who evaluates: a name that says where a process runs, so that its death can be noticed at once on the same machine.
+
+use std::fs;
+
+/// The name of this process as a worker: unique among all processes that may ever share a log.
+///
+/// On Linux it holds the process and when it started, on which boot of which machine and in which namespace. Elsewhere
+/// others wait for its leases to run out when it dies.
+pub fn this_worker() -> String {
+    let pid = std::process::id();
+    match (place(), start(pid)) {
+        (Some(place), Some(start)) => format!("{pid}-{start}@{place}"),
+        _ => format!("{pid}@{}", crate::Timestamp::now().0),
+    }
+}
+
+/// Whether the worker is known to be dead: it ran in this place, and runs no more.
+pub fn is_dead(worker: &str) -> bool {
+    let parse = || {
+        let (process, its_place) = worker.split_once('@')?;
+        let (pid, its_start) = process.split_once('-')?;
+        let pid: u32 = pid.parse().ok()?;
+        Some(its_place == place()? && start(pid).as_deref() != Some(its_start))
+    };
+    parse().unwrap_or(false)
+}
+
+/// This boot of this machine, and this namespace of processes in it.
+fn place() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    let namespace: String = namespace.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    Some(format!("{}-{namespace}", boot.trim()))
+}
+
+/// When a living process started, in ticks since boot; `None` if it has ended, even if nobody has noticed yet.
+fn start(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program, in brackets, may hold anything, brackets included.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18).map(str::to_owned) // field 22 of the line; the state is field 3
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_living_live_and_the_dead_are_dead() {
+        assert!(!is_dead(&this_worker()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        let name = format!("{pid}-{}@{}", start(std::process::id()).unwrap(), place().unwrap());
+        child.wait().unwrap();
+        assert!(is_dead(&name));
+    }
+
+    #[test]
+    fn strangers_are_never_declared_dead() {
+        for name in ["", "somebody", "1-2@elsewhere", "1-2", "x-y@z", "alice@lab"] {
+            assert!(!is_dead(name), "{name}");
+        }
+    }
+}

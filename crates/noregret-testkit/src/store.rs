@@ -1,0 +1,254 @@
+//! What every store must pass: the log itself, and studies shared over it.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use noregret::{Algorithm, Direction, Duplicates, Param, Space};
+use noregret_store::{
+    Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, Store, Timestamp, TrialStatus,
+    Verdict, records_of, tell_one,
+};
+
+/// Runs every check; `make` gives a new, empty store.
+pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
+    appends_and_reads_back(&*make());
+    refuses_to_overwrite(&*make());
+    keeps_studies_apart(&*make());
+    finds_the_entries_of_trials(&*make());
+    takes_many_writers(&make());
+    every_event_reads_back(&*make());
+    goes_on_where_it_stopped(&make());
+    counts_nothing_twice(&make());
+    returns_lost_trials_to_the_queue(&make());
+    spends_the_budget_once(&make());
+    refuses_another_search(&make());
+}
+
+fn entry(number: u64) -> Entry {
+    let event = Event::Late { number, value: Some(0.1 + 0.2), reason: "a \"quote\"\n".into() };
+    Entry { time: Timestamp(7), event }
+}
+
+fn appends_and_reads_back(store: &dyn Store) {
+    assert_eq!((store.last("s").unwrap(), store.read("s", 0, 9).unwrap().len()), (0, 0));
+    assert_eq!(store.append("s", 0, &[]).unwrap(), 0);
+    assert_eq!(store.append("s", 0, &[entry(0), entry(1)]).unwrap(), 2);
+    assert_eq!(store.append("s", 2, &[entry(2)]).unwrap(), 3);
+    assert_eq!(store.read("s", 0, 9).unwrap(), [entry(0), entry(1), entry(2)]);
+    assert_eq!(store.read("s", 1, 1).unwrap(), [entry(1)]);
+    assert_eq!(store.read("s", 3, 9).unwrap(), []);
+    assert_eq!(store.last("s").unwrap(), 3);
+}
+
+fn refuses_to_overwrite(store: &dyn Store) {
+    store.append("s", 0, &[entry(0)]).unwrap();
+    for after in [0, 2, u64::MAX >> 1] {
+        assert!(store.append("s", after, &[entry(9)]).unwrap_err().is_conflict());
+    }
+    assert_eq!(store.read("s", 0, 9).unwrap(), [entry(0)]);
+}
+
+fn keeps_studies_apart(store: &dyn Store) {
+    store.append("b", 0, &[entry(0)]).unwrap();
+    store.append("a; DROP TABLE studies --", 0, &[entry(1), entry(2)]).unwrap();
+    assert_eq!(store.studies().unwrap(), [("a; DROP TABLE studies --".to_owned(), 2), ("b".to_owned(), 1)]);
+    assert_eq!(store.read("b", 0, 9).unwrap(), [entry(0)]);
+}
+
+fn finds_the_entries_of_trials(store: &dyn Store) {
+    let log: Vec<Entry> = [3, 1, 2, 1].map(entry).into();
+    store.append("s", 0, &log).unwrap();
+    assert_eq!(store.read_trials("s", 1..2).unwrap(), [entry(1), entry(1)]);
+    assert_eq!(store.read_trials("s", 2..9).unwrap(), [entry(3), entry(2)]);
+    assert_eq!(store.read_trials("s", 7..9).unwrap(), []);
+}
+
+/// Eight threads append to one log; every entry arrives once, in an order that each writer agrees with.
+fn takes_many_writers(store: &Arc<dyn Store>) {
+    const EACH: u64 = 20;
+    let threads: Vec<_> = (0..8u64)
+        .map(|writer| {
+            let store = Arc::clone(store);
+            thread::spawn(move || {
+                for i in 0..EACH {
+                    while store
+                        .append("s", store.last("s").unwrap(), &[entry(writer * EACH + i)])
+                        .map_err(|error| assert!(error.is_conflict(), "{error}"))
+                        .is_err()
+                    {}
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let numbers: Vec<u64> =
+        store.read("s", 0, 1000).unwrap().iter().map(|entry| entry.event.trials().start).collect();
+    for writer in 0..8 {
+        let own: Vec<u64> = numbers.iter().copied().filter(|n| n / EACH == writer).collect();
+        assert_eq!(own, (writer * EACH..(writer + 1) * EACH).collect::<Vec<_>>());
+    }
+}
+
+fn every_event_reads_back(store: &dyn Store) {
+    let number = 3;
+    let attrs = serde_json::json!({ "loss": [1.5, null] }).as_object().cloned().unwrap();
+    let choice = noregret::strategy::history::Choice { x: vec![0.1, 1.0 / 3.0], row: Some(2) };
+    let params = [("x", 0.1)].into_iter().collect();
+    let events = vec![
+        Event::Defined(Box::new(definition())),
+        Event::Asked {
+            first: 3,
+            choices: vec![choice.clone()],
+            memo: Box::default(),
+            diagnostics: Some(Box::default()),
+            seconds: 0.25,
+        },
+        Event::Leased { number, worker: "w".into(), until: Some(Timestamp(9)) },
+        Event::Renewed { worker: "w".into(), until: Timestamp(99) },
+        Event::Released { number, lost: true },
+        Event::Retried { number, reason: "r".into(), stderr: "e".into(), seconds: 1.0 },
+        Event::Told { number, value: 1e-300, noise_var: Some(0.5), attrs, seconds: Some(2.0) },
+        Event::Failed { number, reason: "r".into(), stderr: "\u{0}\u{fffd}".into(), seconds: None },
+        Event::Late { number, value: None, reason: "r".into() },
+        Event::Added { number: 4, params, choice, value: Some(-0.0), noise_var: None },
+    ];
+    let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time: Timestamp(-1), event }).collect();
+    store.append("s", 0, &entries).unwrap();
+    assert_eq!(store.read("s", 0, 99).unwrap(), entries);
+}
+
+fn definition() -> Definition {
+    let parameters = [("x".to_owned(), Param::Float { low: 0.0, high: 1.0, log: false })].into();
+    Definition {
+        version: Definition::VERSION,
+        direction: Direction::Minimize,
+        seed: 5,
+        algorithm: Algorithm::by_name("gp-ei").unwrap(),
+        duplicates: Duplicates::Avoid,
+        space: SpaceDefinition::Parameters { parameters, constraints: [].into() },
+    }
+}
+
+fn open(store: &Arc<dyn Store>) -> SharedStudy {
+    let space = Space::builder().float("x", 0.0, 1.0).build().unwrap();
+    SharedStudy::open(Arc::clone(store), "study", &definition(), space).unwrap()
+}
+
+fn order(wanted: usize, worker: &str) -> HandOut {
+    let lease = Some(Duration::from_secs(60));
+    HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease }
+}
+
+const NOW: Timestamp = Timestamp(1_000_000);
+
+/// A resumed study proposes what the running one would have proposed.
+fn goes_on_where_it_stopped(store: &Arc<dyn Store>) {
+    let mut running = open(store);
+    for round in 0..6 {
+        for trial in running.hand_out(&order(2, "w"), NOW).unwrap() {
+            let x = trial.numbers()[0];
+            let outcome = if round == 2 {
+                Outcome::Failure { reason: "it broke".into(), stderr: "help".into(), seconds: None }
+            } else {
+                Outcome::value((x - 0.3).powi(2))
+            };
+            running.tell(&[(trial.number, outcome)], NOW).unwrap();
+        }
+    }
+    let mut resumed = open(store);
+    assert_eq!(resumed.position(), running.position(), "opening again writes nothing");
+    assert_eq!(resumed.ledger().records(), running.ledger().records());
+    let next = |shared: &mut SharedStudy| shared.study().suggest(3).unwrap();
+    assert_eq!(next(&mut resumed), next(&mut running));
+}
+
+fn counts_nothing_twice(store: &Arc<dyn Store>) {
+    let mut one = open(store);
+    let mut other = open(store);
+    let number = one.hand_out(&order(1, "one"), NOW).unwrap()[0].number;
+    // The other takes over when the lease has ended, and is told first; then the first comes late.
+    let later = NOW.after(Duration::from_secs(61));
+    assert_eq!(other.hand_out(&order(1, "other"), later).unwrap()[0].number, number);
+    assert_eq!(other.tell(&[(number, Outcome::value(2.0))], later).unwrap(), [Verdict::Complete]);
+    assert_eq!(one.tell(&[(number, Outcome::value(1.0))], later).unwrap(), [Verdict::Late]);
+    assert_eq!(one.tell(&[(number, Outcome::value(2.0))], later).unwrap(), [Verdict::Same]);
+    let failure = Outcome::Failure { reason: "late, too".into(), stderr: String::new(), seconds: None };
+    assert_eq!(tell_one(&**store, "study", number, &failure, later).unwrap(), Some(Verdict::Late));
+    assert_eq!(tell_one(&**store, "study", 99, &failure, later).unwrap(), None);
+    other.catch_up().unwrap();
+    let record = other.ledger().record(number).unwrap();
+    assert_eq!(record.status, TrialStatus::Complete { value: 2.0, noise_var: None });
+    assert_eq!((record.leases, record.lost, record.late), (2, 1, 2));
+    assert_eq!((other.ledger().complete(), other.study().trials().len()), (1, 1));
+    assert_eq!(records_of(&**store, "study", 0..9).unwrap(), other.ledger().records());
+}
+
+fn returns_lost_trials_to_the_queue(store: &Arc<dyn Store>) {
+    let mut shared = open(store);
+    let mut now = NOW;
+    let number = shared.hand_out(&order(1, "w"), now).unwrap()[0].number;
+    shared.renew("w", Duration::from_secs(90), now).unwrap();
+    now = now.after(Duration::from_secs(61));
+    assert_ne!(shared.hand_out(&order(1, "v"), now).unwrap()[0].number, number, "the lease was renewed");
+    // Given back, it comes first; lost too often, it has failed.
+    shared.release(&[number], "somebody else", now).unwrap();
+    assert_eq!(shared.ledger().waiting().len(), 0, "only its holder may give a trial back");
+    shared.release(&[number], "w", now).unwrap();
+    assert_eq!(shared.ledger().waiting().collect::<Vec<_>>(), [number]);
+    for _ in 0..20 {
+        let taken = shared.hand_out(&order(1, "w"), now).unwrap()[0].number;
+        if taken != number {
+            break;
+        }
+        now = now.after(Duration::from_secs(61));
+    }
+    let record = shared.ledger().record(number).unwrap();
+    assert!(
+        matches!(&record.status, TrialStatus::Failed { reason } if reason.contains("vanished")),
+        "{record:?}"
+    );
+    // A value after all is still welcome.
+    assert_eq!(shared.tell(&[(number, Outcome::value(1.0))], now).unwrap(), [Verdict::AfterFailure]);
+}
+
+/// Two processes that ask at the same time do not exceed the number of trials.
+fn spends_the_budget_once(store: &Arc<dyn Store>) {
+    let threads: Vec<_> = (0..4)
+        .map(|worker| {
+            let store = Arc::clone(store);
+            thread::spawn(move || {
+                let mut shared = open(&store);
+                let order = HandOut { budget: Some(10), ..order(3, &format!("w{worker}")) };
+                let mut taken = Vec::new();
+                loop {
+                    let trials = shared.hand_out(&order, NOW).unwrap();
+                    if trials.is_empty() {
+                        return taken;
+                    }
+                    taken.extend(trials.iter().map(|trial| trial.number));
+                    for trial in trials {
+                        shared.tell(&[(trial.number, Outcome::value(1.0))], NOW).unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut taken: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    taken.sort_unstable();
+    assert_eq!(taken, (0..10).collect::<Vec<_>>());
+}
+
+fn refuses_another_search(store: &Arc<dyn Store>) {
+    drop(open(store));
+    let space = Space::builder().float("x", 0.0, 1.0).build().unwrap();
+    let turned = Definition { direction: Direction::Maximize, ..definition() };
+    let error = SharedStudy::open(Arc::clone(store), "study", &turned, space.clone()).unwrap_err();
+    assert!(error.to_string().contains("direction was minimize"), "{error}");
+    // Another algorithm is fine, and noted; who opens without a wish goes on with it.
+    let other = Definition { algorithm: Algorithm::by_name("random").unwrap(), ..definition() };
+    let changed = SharedStudy::open(Arc::clone(store), "study", &other, space.clone()).unwrap();
+    assert_eq!(changed.position(), 2);
+    let resumed = SharedStudy::resume(Arc::clone(store), "study", definition(), space).unwrap();
+    assert_eq!(resumed.definition().algorithm.name(), "random");
+}

@@ -1,0 +1,150 @@
+//! What the model says about a study as a whole: what could still be gained, and which parameters matter.
+//!
+//! # Notation
+//! | here      | shape | meaning                                                                                  |
+//! |-----------|-------|------------------------------------------------------------------------------------------|
+//! | `f`       | m     | the objective at the candidates and the recommended point, drawn jointly from the posterior |
+//! | `f_star`  | 1     | the maximum of a draw                                                                      |
+//! | `mean`    | N     | posterior mean at points of the space                                                      |
+//! | `A, B`    | N x d | two independent samples of the space; `AB_j` is `B` with the j-th coordinate of `A`        |
+//!
+//! Remaining regret is the distribution of `f_star - f(recommended)`. Importance is the first-order index of Sobol 1993,
+//! `Var(E[mean | x_j]) / Var(mean)`, by the estimator of Saltelli et al. 2010, Table 2 (b).
+//!
+//! # Departures
+//! The maximum is taken over about a thousand candidates, half of them near the best points, not over the whole space:
+//! what is found between them is missing. Importance disregards constraints, as if parameters could vary independently.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::space::Space;
+use crate::strategy::history::{History, Outcome};
+use crate::strategy::memo::Memo;
+use crate::strategy::model::GpModel;
+use crate::surrogate::Surrogate;
+use crate::surrogate::gp::GpConfig;
+use crate::surrogate::gp::posterior::Gp;
+use crate::surrogate::points::Points;
+
+/// Draws of the objective: the ends of a 90 % interval are then the 13th smallest and largest.
+const DRAWS: usize = 256;
+/// Points of each of the two samples behind the importances: a standard error of about 0.03.
+const SAMPLES: usize = 1_024;
+/// Fewer evaluations say nothing about what matters.
+const FEWEST: usize = 3;
+
+/// What the model says about a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Insight {
+    /// What the recommended point may still miss.
+    pub remaining_regret: RemainingRegret,
+    /// The share of variation that each parameter explains on its own, largest first.
+    pub importance: Vec<(String, f64)>,
+}
+
+/// The distribution of what the recommended point still misses, in the objective's units.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RemainingRegret {
+    /// As likely more as less.
+    pub median: f64,
+    /// A 90 % interval.
+    pub interval: (f64, f64),
+}
+
+pub(super) fn insight(history: &History, rng: &mut Stream) -> Result<Option<Insight>, Error> {
+    if history.values().take(FEWEST).count() < FEWEST {
+        return Ok(None);
+    }
+    let mut model = GpModel::new(GpConfig::default());
+    let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
+    // What runs is not known yet: the variance must not be lowered by it.
+    let mut gp = state.gp().clone();
+    gp.release();
+    let remaining_regret = remaining_regret(history, &gp, state.fresh().points(), state.fit().sd, rng)?;
+    let importance = importance(history.space(), &gp, rng);
+    Ok(Some(Insight { remaining_regret, importance }))
+}
+
+fn remaining_regret(
+    history: &History,
+    gp: &Gp,
+    candidates: &Points,
+    sd: f64,
+    rng: &mut Stream,
+) -> Result<RemainingRegret, Error> {
+    let means = gp.marginals(history.points()).mean;
+    let recommended = (0..history.len())
+        .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
+        .max_by(|&a, &b| means[a].total_cmp(&means[b]).then(b.cmp(&a)));
+    let mut set = candidates.clone();
+    set.push(&history.points().point(recommended.unwrap_or(0)));
+    let joint = gp.joint(&set)?;
+    let mut regrets: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let f = joint.draw(rng);
+            let f_star = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            sd * (f_star - f[f.len() - 1])
+        })
+        .collect();
+    regrets.sort_by(f64::total_cmp);
+    let tail = DRAWS / 20;
+    Ok(RemainingRegret { median: regrets[DRAWS / 2], interval: (regrets[tail], regrets[DRAWS - 1 - tail]) })
+}
+
+fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {
+    let d = space.dims();
+    let (a, b) = (sample(space, rng), sample(space, rng));
+    let (mean_a, mean_b) = (means(gp, &a), means(gp, &b));
+    let n = SAMPLES as f64;
+    let center = mean_a.iter().chain(&mean_b).sum::<f64>() / (2.0 * n);
+    let variance = mean_a.iter().chain(&mean_b).map(|m| (m - center).powi(2)).sum::<f64>() / (2.0 * n);
+    if !(variance > 1e-12) {
+        return Vec::new(); // a flat model: nothing matters, and shares of nothing mean nothing
+    }
+    let share = |j: usize| {
+        let mut mixed = b.clone();
+        for (to, from) in mixed.chunks_exact_mut(d).zip(a.chunks_exact(d)) {
+            to[j] = from[j];
+        }
+        let mean_ab = means(gp, &mixed);
+        let sum: f64 = (0..SAMPLES).map(|i| (mean_a[i] - center) * (mean_ab[i] - mean_b[i])).sum();
+        (sum / n / variance).clamp(0.0, 1.0)
+    };
+    let mut shares: Vec<(String, f64)> = (0..d).map(|j| (space.names()[j].clone(), share(j))).collect();
+    shares.sort_by(|x, y| y.1.total_cmp(&x.1));
+    shares
+}
+
+/// Points whose coordinates are independent, each spread as in the space: uniform, or as in the rows of the pool.
+fn sample(space: &Space, rng: &mut Stream) -> Vec<f64> {
+    let d = space.dims();
+    let mut points: Vec<f64> = (0..SAMPLES * d).map(|_| rng.random()).collect();
+    for point in points.chunks_exact_mut(d) {
+        match space.as_pool() {
+            Some(pool) => {
+                for (j, x) in point.iter_mut().enumerate() {
+                    *x = pool.point(rng.random_range(0..pool.len()))[j];
+                }
+            }
+            None => space.snap(point),
+        }
+    }
+    points
+}
+
+/// Posterior means alone: `k(set, X) alpha`, without the solve that variances need.
+fn means(gp: &Gp, columns: &[f64]) -> Vec<f64> {
+    let set = Points::from_columns(gp.points().dims(), columns);
+    let (m, n) = (set.len(), gp.observed());
+    let k = gp.cross_covariance(&set);
+    let mut mean = vec![0.0; m];
+    let k = MatRef::from_column_major_slice(&k, m, gp.len()).subcols(0, n);
+    let alpha = MatRef::from_column_major_slice(gp.alpha(), n, 1);
+    matmul(MatMut::from_column_major_slice_mut(&mut mean, m, 1), Accum::Replace, k, alpha, 1.0, Par::Seq);
+    mean
+}
