@@ -22,6 +22,9 @@ pub enum BenchError {
     /// The library refused or failed.
     #[error(transparent)]
     Study(#[from] noregret::Error),
+    /// The log could not be written or read.
+    #[error(transparent)]
+    Store(#[from] noregret_store::StoreError),
     /// A point did not fit its space.
     #[error(transparent)]
     Space(#[from] noregret::SpaceError),

@@ -9,6 +9,7 @@ mod options;
 mod output;
 pub mod report;
 pub mod speed;
+pub mod store;
 
 pub use error::BenchError;
 pub use options::Options;

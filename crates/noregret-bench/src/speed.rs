@@ -26,7 +26,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rand::RngExt;
 use serde::Serialize;
 
-use crate::report::{Progress, Table};
+use crate::report::{Progress, Table, peak_memory_mb};
 use crate::{BenchError, Options};
 
 /// Examples for the help text.
@@ -197,7 +197,7 @@ fn measure(config: &Config, algorithm: &'static str) -> Result<SpeedReport, Erro
         append_exponent: slope(&points),
         append_steps: points.windows(2).map(slope).collect(),
         subsample,
-        peak_memory_mb: peak_memory_mb(),
+        peak_memory_mb: peak_memory_mb(None),
     })
 }
 
@@ -389,13 +389,6 @@ fn peak_gflops() -> f64 {
         sum
     });
     (2 * CHAINS * STEPS * lanes) as f64 / best / 1e6
-}
-
-/// The high-water mark of the process's memory, where `/proc` tells.
-fn peak_memory_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1024.0)
 }
 
 /// Least-squares slope.

@@ -124,7 +124,7 @@ impl StudyFile {
 
     /// Reads JSON.
     pub fn from_json(text: &str) -> Result<Self, StudyFileError> {
-        let file: Self = serde_json::from_str(text).map_err(|error| StudyFileError::json(&error))?;
+        let file: Self = serde_json::from_str(text).map_err(|error| StudyFileError::json(text, &error))?;
         Ok(file.checked()?)
     }
 

@@ -1,4 +1,5 @@
 //! What every store must pass: the log itself, and studies shared over it.
+#![expect(clippy::unwrap_used, reason = "a suite of tests: whatever goes wrong should panic")]
 
 use std::sync::Arc;
 use std::thread;
@@ -136,7 +137,7 @@ fn open(store: &Arc<dyn Store>) -> SharedStudy {
 }
 
 fn order(wanted: usize, worker: &str) -> HandOut {
-    let lease = Some(Duration::from_secs(60));
+    let lease = Some(Duration::from_mins(1));
     HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease }
 }
 

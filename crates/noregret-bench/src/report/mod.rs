@@ -2,12 +2,14 @@
 //!
 //! `record` is the only thing kept on disk; everything else is computed from records and can be made again.
 
+pub mod memory;
 pub mod plot;
 pub mod progress;
 pub mod record;
 pub mod summary;
 pub mod table;
 
+pub use memory::peak_memory_mb;
 pub use plot::{Bar, BarPanel, BarPlot, LinePanel, LinePlot, PlotError, Point, Series};
 pub use progress::Progress;
 pub use record::{ReadError, Record};

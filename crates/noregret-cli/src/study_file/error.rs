@@ -90,8 +90,14 @@ impl StudyFileError {
     }
 
     /// JSON that could not be read.
-    pub(super) fn json(error: &serde_json::Error) -> Self {
-        Problem::Json(friendly(&error.to_string()).0).into()
+    pub(super) fn json(text: &str, error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let message = error.to_string();
+        let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
+        let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let end = before + column;
+        let place = Some(Place::new(text, end.saturating_sub(1)..end));
+        Self { path: None, place, problem: Problem::Json(friendly(message).0) }
     }
 
     /// Looks up in the text what the problem is about.

@@ -1,0 +1,117 @@
+//! Killed at any moment, a study loses nothing and counts nothing twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+const KILLS: usize = 200;
+const WORKERS: &str = "8";
+/// More than 200 runs of a fraction of a second can finish, so that every kill hits a study at work.
+const ENDLESS: &str = "1000000";
+
+/// Told results that a run has announced, by trial.
+fn announced(output: impl std::io::Read) -> BTreeMap<u64, f64> {
+    let mut told = BTreeMap::new();
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        // The last line may have been cut by the kill.
+        let Ok(event) = serde_json::from_str::<Value>(&line) else { continue };
+        if event["event"] == "told" {
+            let trial = &event["trial"];
+            let before = told.insert(trial["number"].as_u64().unwrap(), trial["value"].as_f64().unwrap());
+            assert_eq!(before, None, "told twice: {line}");
+        }
+    }
+    told
+}
+
+#[test]
+fn two_hundred_kills_lose_nothing() {
+    let folder = Folder::with("algorithm = \"random\"\nbatch = 8", r#"["sh", "evaluate.sh", "{x}"]"#);
+    // Every evaluation leaves a line when it begins; appending a short line is atomic.
+    folder.script("evaluate.sh", "echo $NOREGRET_TRIAL >> started\nsleep 0.01\necho $1");
+    let mut told: BTreeMap<u64, f64> = BTreeMap::new();
+    let mut in_flight = 0;
+    // A simple generator is enough for moments at which to kill.
+    let mut chance = 12_345u64;
+    for kill in 0..KILLS {
+        let args = ["run", "study.toml", "--workers", WORKERS, "--trials", ENDLESS, "--json"];
+        let mut child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let reader = thread::spawn(move || announced(stdout));
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        thread::sleep(Duration::from_millis(5 + (chance >> 33) % 120));
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+        for (number, value) in reader.join().unwrap() {
+            assert_eq!(told.insert(number, value), None, "trial {number} was told before kill {kill}");
+        }
+        if kill % 20 == 19 {
+            check(&folder, &told);
+        }
+        in_flight += folder.trials().iter().filter(|trial| trial["state"] == "running").count();
+    }
+    assert!(told.len() > KILLS, "the kills came too fast to test anything: {} told", told.len());
+
+    // Go on to the end: whatever was asked for is evaluated.
+    let asked = folder.trials().len() + 20;
+    folder.call(&["run", "study.toml", "--workers", WORKERS, "--trials", &asked.to_string()]).with(0);
+    check(&folder, &told);
+    let trials = folder.trials();
+    assert_eq!(trials.len(), asked);
+    assert!(trials.iter().all(|trial| trial["state"] == "complete"), "all are evaluated in the end");
+
+    // Evaluations repeated: begun more often than once. Each belongs to a kill that found it running.
+    let started = fs::read_to_string(folder.path("started")).unwrap();
+    let repeated = started.lines().count() - started.lines().collect::<BTreeSet<_>>().len();
+    assert!(repeated <= in_flight, "{repeated} repeated, {in_flight} in flight");
+}
+
+/// What was announced is in the log with its value, and trials are numbered without gaps.
+fn check(folder: &Folder, told: &BTreeMap<u64, f64>) {
+    let trials = folder.trials();
+    for (number, trial) in (0..).zip(&trials) {
+        assert_eq!(trial["number"].as_u64(), Some(number));
+        assert_ne!(trial["state"], "failed", "{trial}");
+        if trial["state"] == "complete" {
+            // The value is the parameter: a result of another trial would not fit.
+            assert_eq!(trial["value"], trial["params"]["x"]);
+        }
+    }
+    for (number, value) in told {
+        let trial = &trials[usize::try_from(*number).unwrap()];
+        assert_eq!(trial["value"].as_f64(), Some(*value), "{trial}");
+    }
+}
+
+#[test]
+fn evaluations_die_with_a_killed_run() {
+    let folder = Folder::with("trials = 1", r#"["sh", "evaluate.sh"]"#);
+    folder.script("evaluate.sh", "echo $$ > pid\nexec sleep 60");
+    let mut child = folder.start(&["run", "study.toml"]);
+    let pid = loop {
+        match fs::read_to_string(folder.path("pid")) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+            _ => thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let gone = |pid: &str| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.is_empty() || stat.contains(") Z ")
+    };
+    for _ in 0..100 {
+        if gone(&pid) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("process {pid} still runs");
+}

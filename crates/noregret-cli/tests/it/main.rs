@@ -1,0 +1,8 @@
+//! The binary as users meet it. One test binary, one module a topic.
+#![expect(clippy::unwrap_used, reason = "also in the helpers of tests: whatever goes wrong should panic")]
+
+mod bad_input;
+mod cli;
+mod crash;
+mod folder;
+mod studies;

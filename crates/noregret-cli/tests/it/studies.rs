@@ -1,0 +1,369 @@
+//! Studies from beginning to end.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+
+use crate::folder::{Ended, Folder};
+
+const ECHO: &str = r#"["echo", "{x}"]"#;
+
+fn send(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+/// Waits until something is true, and not for ever.
+fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_true() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "still not: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_study_runs_resumes_and_goes_on() {
+    let folder = Folder::with("trials = 6\nbatch = 2\nseed = 3", ECHO);
+    let first = folder.call(&["run", "study.toml"]).with(0);
+    assert!(first.stdout.contains("best observed") && first.stdout.contains("recommended"), "{first:?}");
+    assert!(first.stderr.contains("[6/6]"), "{first:?}");
+    assert_eq!(folder.count("complete"), 6);
+    let again = folder.call(&["run", "study.toml"]).with(0);
+    assert!(again.stderr.contains("is done after 6 trials"), "{again:?}");
+    folder.call(&["run", "study.toml", "--trials", "9"]).with(0);
+    assert_eq!(folder.count("complete"), 9);
+}
+
+#[test]
+fn events_are_json_lines() {
+    let folder = Folder::with("trials = 3\nalgorithm = \"sobol\"", ECHO);
+    let events = folder.call(&["run", "study.toml", "--json"]).with(0).json();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!((names[0], *names.last().unwrap()), ("started", "finished"));
+    assert_eq!(names.iter().filter(|name| **name == "told").count(), 3);
+    let told = events.iter().find(|event| event["event"] == "told").unwrap();
+    assert_eq!(told["trial"]["value"], told["trial"]["params"]["x"]);
+    assert_eq!(events.last().unwrap()["complete"], 3);
+}
+
+#[test]
+fn commands_get_their_parameters_in_three_ways() {
+    let folder = Folder::full(
+        r#"
+        [study]
+        name = "s"
+        trials = 1
+        [objective]
+        command = ["./evaluate", "--lr={lr}", "{act}", "{{lr}}"]
+        [parameters]
+        lr = { type = "float", low = 0.1, high = 0.2 }
+        act = { type = "categorical", choices = ["\"; rm -rf ~ $(touch pwned) `touch pwned` *\n{lr}"] }
+        "#,
+    );
+    folder.script(
+        "evaluate",
+        r#"printf '%s\n' "$#" "$1" "$2" "$3" "$NOREGRET_TRIAL" > seen; printf %s "$NOREGRET_PARAMS" > params; echo 1"#,
+    );
+    folder.call(&["run", "study.toml"]).with(0);
+    let trial = &folder.trials()[0];
+    let hostile = "\"; rm -rf ~ $(touch pwned) `touch pwned` *\n{lr}";
+    assert_eq!(trial["params"]["act"], hostile);
+    let expected = format!("3\n--lr={}\n{hostile}\n{{lr}}\n0\n", trial["params"]["lr"]);
+    assert_eq!(fs::read_to_string(folder.path("seen")).unwrap(), expected);
+    let params: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path("params")).unwrap()).unwrap();
+    assert_eq!(params, trial["params"]);
+    assert!(!folder.path("pwned").exists());
+}
+
+#[test]
+fn the_command_runs_beside_the_study_file() {
+    let folder = Folder::with("trials = 1", r#"["./here.sh"]"#);
+    folder.script("here.sh", "pwd > where; echo 1");
+    let study = folder.path("study.toml");
+    let output: Ended = Command::new(env!("CARGO_BIN_EXE_noregret"))
+        .args(["run", study.to_str().unwrap()])
+        .current_dir("/")
+        .output()
+        .unwrap()
+        .into();
+    output.with(0);
+    assert!(folder.path("where").exists() && folder.path("noregret.db").exists());
+}
+
+#[test]
+fn noise_and_attributes_arrive() {
+    let folder = Folder::with(
+        "trials = 1",
+        r#"["echo", "{\"value\": 2.5, \"noise_var\": 0.25, \"attrs\": {\"epochs\": [1, 2]}}"]"#,
+    );
+    folder.call(&["run", "study.toml"]).with(0);
+    let trial = &folder.trials()[0];
+    assert_eq!((&trial["value"], &trial["noise_var"]), (&2.5.into(), &0.25.into()));
+    assert_eq!(trial["attrs"]["epochs"], serde_json::json!([1, 2]));
+}
+
+#[test]
+fn failures_are_retried_and_then_kept() {
+    let folder = Folder::full(
+        "[study]\nname = \"s\"\ntrials = 4\n[objective]\ncommand = [\"./flaky\"]\nretries = 2\n\
+         [parameters]\nx = { type = \"float\", low = 0, high = 1 }\n",
+    );
+    // Trial 0 works at once, trial 1 the third time, the others never.
+    folder.script(
+        "flaky",
+        "echo x >> tries.$NOREGRET_TRIAL\nn=$(wc -l < tries.$NOREGRET_TRIAL)\n\
+         [ $NOREGRET_TRIAL = 0 ] && echo 1 && exit\n\
+         [ $NOREGRET_TRIAL = 1 ] && [ $n = 3 ] && echo 2 && exit\necho no luck >&2; exit 7",
+    );
+    folder.call(&["run", "study.toml"]).with(0);
+    let trials = folder.trials();
+    let states: Vec<&str> = trials.iter().map(|trial| trial["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["complete", "complete", "failed", "failed"]);
+    assert_eq!([&trials[0]["attempts"], &trials[1]["attempts"], &trials[2]["attempts"]], [1, 3, 3]);
+    assert_eq!(trials[3]["reason"], "it ended with exit code 7");
+    assert_eq!(trials[3]["stderr"], "no luck");
+}
+
+#[test]
+fn ask_and_tell_by_hand() {
+    let folder = Folder::with("batch = 2", ECHO);
+    let asked = folder.call(&["ask", "study.toml", "--json"]).with(0).json();
+    assert_eq!(asked.len(), 2);
+    assert_eq!((&asked[1]["number"], &asked[1]["state"]), (&1.into(), &"running".into()));
+    let tell = |args: &[&str]| folder.call(&[&["tell", "study.toml"], args].concat());
+    assert!(tell(&["0", "-1.5"]).with(0).stdout.contains("complete"));
+    assert!(tell(&["0", "-1.5"]).with(0).stdout.contains("nothing new"));
+    assert!(tell(&["0", "3"]).with(0).stdout.contains("not counted"));
+    assert!(tell(&["1", "--fail", "the plate broke"]).with(0).stdout.contains("failed"));
+    assert!(tell(&["1", "nan"]).with(0).stdout.contains("not counted"));
+    assert!(
+        tell(&["1", r#"{"value": 4, "attrs": {"a": 1}}"#, "--noise-var", "0.5"])
+            .with(0)
+            .stdout
+            .contains("after")
+    );
+    assert!(tell(&["7", "1"]).with(2).stderr.contains("no trial 7"));
+    assert!(tell(&["0", "good"]).with(2).stderr.contains("is no value"));
+    assert!(tell(&["one", "1"]).with(2).stderr.contains("no trial number"));
+    assert!(tell(&["0"]).with(2).stderr.contains("its value"));
+    assert!(tell(&["0", "1", "--noise-var", "-1"]).with(2).stderr.contains("not negative"));
+    let trials = folder.trials();
+    assert_eq!((&trials[0]["value"], &trials[1]["value"]), (&(-1.5).into(), &4.0.into()));
+    assert_eq!((&trials[1]["noise_var"], &trials[1]["attrs"]["a"]), (&0.5.into(), &1.into()));
+    // A look ahead registers nothing.
+    let preview = folder.call(&["ask", "study.toml", "--dry-run", "--json"]).with(0);
+    assert_eq!((preview.json().len(), folder.trials().len()), (2, 2));
+    // By name, from anywhere.
+    let url = format!("sqlite:///{}", folder.path("noregret.db").display());
+    folder.call(&["ask", "--study", "s", "--storage", &url]).with(0);
+    folder.call(&["tell", "--study", "s", "--storage", &url, "2", "0.5"]).with(0);
+    let best = folder.call(&["best", "--study", "s", "--storage", &url, "--json"]).with(0).json();
+    assert_eq!(best[0]["observed"]["number"], 0);
+    assert!(best[0]["recommended"]["interval"].is_array());
+}
+
+#[test]
+fn a_lease_hands_a_trial_out_again() {
+    let folder = Folder::with("", ECHO);
+    folder.call(&["ask", "study.toml", "--lease", "50ms"]).with(0);
+    thread::sleep(Duration::from_millis(80));
+    let again = folder.call(&["ask", "study.toml", "--json"]).with(0).json();
+    assert_eq!((&again[0]["number"], &again[0]["attempts"]), (&0.into(), &2.into()));
+    let other = folder.call(&["ask", "study.toml", "--json"]).with(0).json();
+    assert_eq!(other[0]["number"], 1, "without a lease it stays with whoever asked");
+}
+
+#[test]
+fn the_same_seed_and_history_give_the_same_batch() {
+    let study = "trials = 14\nseed = 11\nalgorithm = \"gp-ei\"";
+    let next = |folder: &Folder, threads: &str| -> Vec<String> {
+        let mut command = folder.command(&["ask", "study.toml", "-n", "4", "--dry-run", "--json"]);
+        let ended: Ended = command.env("RAYON_NUM_THREADS", threads).output().unwrap().into();
+        ended.with(0).stdout.lines().map(str::to_owned).collect()
+    };
+    // All at once, and with an interruption after every few trials.
+    let fresh = Folder::with(study, ECHO);
+    fresh.call(&["run", "study.toml", "--workers", "1"]).with(0);
+    let resumed = Folder::with(study, ECHO);
+    for trials in ["3", "4", "9", "14"] {
+        resumed.call(&["run", "study.toml", "--workers", "1", "--trials", trials]).with(0);
+    }
+    let params = |folder: &Folder| folder.trials().iter().map(|t| t["params"].clone()).collect::<Vec<_>>();
+    assert_eq!(params(&fresh), params(&resumed));
+    let expected = next(&fresh, "1");
+    assert_eq!(expected.len(), 4);
+    for (folder, threads) in [(&fresh, "8"), (&resumed, "1"), (&resumed, "8")] {
+        assert_eq!(next(folder, threads), expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn two_runs_share_one_study() {
+    let folder = Folder::with(
+        "trials = 40\nalgorithm = \"random\"",
+        r#"["sh", "-c", "echo $NOREGRET_TRIAL >> started; sleep 0.02; echo {x}"]"#,
+    );
+    let children: Vec<_> = (0..2).map(|_| folder.start(&["run", "study.toml", "--workers", "3"])).collect();
+    for child in children {
+        Ended::from(child.wait_with_output().unwrap()).with(0);
+    }
+    assert_eq!((folder.trials().len(), folder.count("complete")), (40, 40));
+    let started = fs::read_to_string(folder.path("started")).unwrap();
+    assert_eq!(started.lines().count(), 40, "no trial was evaluated twice");
+}
+
+#[test]
+fn a_first_ctrl_c_finishes_and_a_second_stops() {
+    let slow = r#"["sh", "-c", "echo $$ >> started; sleep {x}; echo 1"]"#;
+    let folder = Folder::full(&format!(
+        "[study]\nname = \"s\"\ntrials = 50\nbatch = 2\n[objective]\ncommand = {slow}\n[parameters]\n\
+         x = {{ type = \"float\", low = 0.3, high = 0.5 }}\n"
+    ));
+    let begun = || fs::read_to_string(folder.path("started")).map_or(0, |text| text.lines().count());
+    let child = folder.start(&["run", "study.toml"]);
+    until("two evaluations run", || begun() == 2);
+    send("-INT", child.id());
+    let ended = Ended::from(child.wait_with_output().unwrap()).with(130);
+    assert!(ended.stderr.contains("go on with: noregret run study.toml"), "{ended:?}");
+    assert_eq!((folder.trials().len(), folder.count("complete")), (2, 2), "what ran was finished");
+
+    let child = folder.start(&["run", "study.toml"]);
+    until("two more run", || begun() == 4);
+    let begin = Instant::now();
+    send("-INT", child.id());
+    thread::sleep(Duration::from_millis(50));
+    send("-INT", child.id());
+    Ended::from(child.wait_with_output().unwrap()).with(130);
+    assert!(begin.elapsed() < Duration::from_millis(250), "at once");
+    assert_eq!(folder.count("waiting"), 2, "what was abandoned waits for the next run");
+
+    let child = folder.start(&["run", "study.toml", "--workers", "4"]);
+    until("four more run", || begun() >= 8);
+    send("-TERM", child.id());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.status.signal()), (Some(130), None));
+    assert_eq!(folder.count("running"), 0);
+}
+
+#[test]
+fn old_results_are_carried_over() {
+    let folder = Folder::with("trials = 3\nalgorithm = \"gp-ei\"", ECHO);
+    folder.write("old.csv", "note,x,value\na,0.25,1.5\nb,0.5,nan\nc,0.75,2\n");
+    let told = folder.call(&["tell", "study.toml", "--from", "old.csv"]).with(0);
+    assert!(told.stdout.contains("3 results added, 1 of them failures"), "{told:?}");
+    assert!(told.stderr.contains("no parameters: note"), "{told:?}");
+    let again = folder.call(&["tell", "study.toml", "--from", "old.csv"]).with(0);
+    assert!(again.stdout.contains("0 results added; 3 were known already"), "{again:?}");
+    folder.call(&["run", "study.toml"]).with(0);
+    assert_eq!(
+        (folder.trials().len(), folder.count("complete")),
+        (6, 5),
+        "old results are not counted as trials"
+    );
+    let csv = folder.call(&["export", "study.toml"]).with(0).stdout;
+    assert!(
+        csv.starts_with("number,state,x,value,noise_var,reason,attempts,asked,started,ended,seconds\n"),
+        "{csv}"
+    );
+    folder.write("all.csv", &csv);
+    folder.write(
+        "other.toml",
+        &fs::read_to_string(folder.path("study.toml")).unwrap().replace("\"s\"", "\"t\""),
+    );
+    let carried = folder.call(&["tell", "other.toml", "--from", "all.csv"]).with(0);
+    assert!(carried.stdout.contains("6 results added"), "{carried:?}");
+}
+
+/// A row of a Parquet file as JSON.
+fn cells(row: &Row) -> serde_json::Map<String, serde_json::Value> {
+    let value = |field: &Field| match field {
+        Field::Long(x) => (*x).into(),
+        Field::Double(x) => (*x).into(),
+        Field::Bool(x) => (*x).into(),
+        Field::Str(x) => x.as_str().into(),
+        _ => serde_json::Value::Null,
+    };
+    row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect()
+}
+
+#[test]
+fn exports_have_all_trials() {
+    let folder = Folder::full(
+        "[study]\nname = \"s\"\ntrials = 5\n[objective]\ncommand = [\"echo\", \"1\"]\n[parameters]\n\
+         x = { type = \"float\", low = 0, high = 1 }\nn = { type = \"int\", low = 1, high = 9 }\n\
+         b = { type = \"bool\" }\nc = { type = \"categorical\", choices = [\"p\", \"q, r\"] }\n",
+    );
+    folder.call(&["run", "study.toml"]).with(0);
+    let json = folder.call(&["export", "study.toml", "--format", "json"]).with(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 5);
+    folder.call(&["export", "study.toml", "-o", "t.parquet"]).with(0);
+    let bytes = fs::read(folder.path("t.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let reader = SerializedFileReader::new(fs::File::open(folder.path("t.parquet")).unwrap()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| cells(&row.unwrap())).collect();
+    assert_eq!(rows.len(), 5);
+    for (row, trial) in rows.iter().zip(json.as_array().unwrap()) {
+        assert_eq!((&row["number"], &row["value"]), (&trial["number"], &trial["value"]));
+        for name in ["x", "n", "b", "c"] {
+            assert_eq!(row[name], trial["params"][name]);
+        }
+    }
+    folder.call(&["export", "study.toml", "-o", "t.xlsx"]).with(2);
+}
+
+#[test]
+fn pools_and_exhaustion() {
+    let folder = Folder::full(
+        "[study]\nname = \"s\"\ntrials = 10\nbatch = 2\n[objective]\ncommand = [\"echo\", \"{mass}\"]\n\
+         [pool]\nfile = \"library.csv\"\nfeatures = [\"mass\", \"charge\"]\nid = \"name\"\n",
+    );
+    folder.write("library.csv", "name,mass,charge\na,3,0\nb,1,1\nc,2,0\n");
+    let ended = folder.call(&["run", "study.toml"]).with(3);
+    assert!(ended.stderr.contains("nothing left to suggest"), "{ended:?}");
+    assert!(ended.stdout.contains("trial") && ended.stdout.contains("  b  "), "{ended:?}");
+    let mut ids: Vec<String> = folder.trials().iter().map(|t| t["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    assert_eq!(ids, ["a", "b", "c"]);
+    folder.call(&["ask", "study.toml"]).with(3);
+    folder.write("library.csv", "name,mass,charge\na,3,0\nb,1,1\nc,2,9\n");
+    let changed = folder.call(&["run", "study.toml"]).with(2);
+    assert!(changed.stderr.contains("the contents of the pool have changed"), "{changed:?}");
+}
+
+#[test]
+fn shows_how_it_goes() {
+    let folder = Folder::full("[study]\nname = \"s\"\ntrials = 12\n[objective]\nbuiltin = \"branin\"\n");
+    folder.call(&["run", "study.toml"]).with(0);
+    let text = folder.call(&["show", "study.toml"]).with(0).stdout;
+    for part in ["12 complete", "best observed", "remaining regret", "importance", "last proposal"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = folder.call(&["show", "study.toml", "--json"]).with(0).json();
+    assert!(json[0]["remaining_regret"]["median"].as_f64().unwrap() >= 0.0);
+    assert_eq!(json[0]["history"].as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn a_study_in_memory_leaves_nothing_behind() {
+    let folder = Folder::with("trials = 2", ECHO);
+    folder.call(&["run", "study.toml", "--storage", "memory:"]).with(0);
+    assert!(!folder.path("noregret.db").exists());
+}
+
+#[test]
+fn help_exists_outside_the_program() {
+    let folder = Folder::with("", ECHO);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(folder.call(&["completions", shell]).with(0).stdout.contains("noregret"));
+    }
+    assert!(folder.call(&["man"]).with(0).stdout.contains(".TH noregret"));
+    folder.call(&["man", "--out", "man"]).with(0);
+    assert!(folder.path("man/noregret-run.1").exists());
+}
