@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGES = {"bash", "json", "rust", "rust,no_run", "text", "toml"}
-FOLDERS = ("benchmarks/", "crates/", "docs/", "scripts/", ".ci/")
+FOLDERS = ("benchmarks/", "crates/", "docs/", "examples/", "scripts/", ".ci/")
 problems: list[str] = []
 
 
@@ -100,7 +100,11 @@ def check_command(place: str, line: str, binary: Path) -> None:
             if word.startswith("-") or not re.fullmatch(r"[a-z-]+", word):
                 break
             subcommands.append(word)
-        if subprocess.run([binary, *subcommands, "--help"], capture_output=True).returncode != 0:
+        # `noregret run study.toml`: what follows the command may be arguments.
+        for word in words[1 + len(subcommands) :]:
+            if word.startswith("examples/") and not (ROOT / word).exists():
+                complain(place, f"{word} does not exist")
+        if subprocess.run([binary, *subcommands[:2], "--help"], capture_output=True).returncode != 0:
             complain(place, f"`noregret {' '.join(subcommands)} --help` fails")
 
 

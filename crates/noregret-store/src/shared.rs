@@ -223,7 +223,7 @@ impl SharedStudy {
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
         let mut taken = Vec::new();
         self.commit(now, |shared| {
-            let mut events = shared.recover(now);
+            let mut events = shared.recover(&order.worker, now);
             let recovered = events.iter().filter_map(|event| match event {
                 Event::Released { number, .. } => Some(*number),
                 _ => None,
@@ -272,7 +272,7 @@ impl SharedStudy {
     }
 
     /// What becomes of trials whose workers have vanished.
-    fn recover(&self, now: Timestamp) -> Vec<Event> {
+    fn recover(&self, own: &str, now: Timestamp) -> Vec<Event> {
         let event = |number| match self.ledger.record(number) {
             Some(record) if record.lost + 1 >= MAX_LOST => Event::Failed {
                 number,
@@ -282,7 +282,7 @@ impl SharedStudy {
             },
             _ => Event::Released { number, lost: true },
         };
-        self.ledger.abandoned(now, is_dead).into_iter().map(event).collect()
+        self.ledger.abandoned(now, |worker| worker != own && is_dead(worker)).into_iter().map(event).collect()
     }
 
     /// Tells how evaluations ended, all at once: one commit.

@@ -106,6 +106,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         workers,
         budget,
         retries: file.objective.retries,
+        regret_below: file.study.stop_when_regret_below,
+        judged: 0,
         timeout: file.objective.timeout.map(|span| span.0),
         deadline: file.study.timeout.map(|span| Instant::now() + span.0),
         worker: this_worker(),
@@ -127,6 +129,7 @@ enum Stopping {
     Interrupted,
     TimeOut,
     Exhausted,
+    Satisfied,
 }
 
 struct Runner<'a> {
@@ -135,6 +138,9 @@ struct Runner<'a> {
     workers: usize,
     budget: Option<u64>,
     retries: u32,
+    regret_below: Option<f64>,
+    /// Results that there were when the remaining regret was last estimated.
+    judged: u64,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
     worker: String,
@@ -179,6 +185,7 @@ impl Runner<'_> {
             if self.stopping.is_none() && self.unsaved.is_empty() {
                 self.launch()?;
             }
+            self.report.tick(self.running.len(), &self.shared);
             if self.running.is_empty() && self.unsaved.is_empty() && !self.waits_for_others() {
                 return Ok(());
             }
@@ -205,8 +212,27 @@ impl Runner<'_> {
                 }
             }
             self.settle(ended)?;
+            self.judge()?;
             self.tick()?;
         }
+    }
+
+    /// Stops if next to nothing is left to gain: if the upper end of the interval is below the threshold. Estimated when
+    /// there is a twentieth more to know, so that it stays cheap beside the proposals.
+    fn judge(&mut self) -> Result<(), Error> {
+        let Some(threshold) = self.regret_below else { return Ok(()) };
+        let complete = self.shared.ledger().complete();
+        if self.stopping.is_some() || complete < self.judged + (complete / 20).max(1) {
+            return Ok(());
+        }
+        self.judged = complete;
+        if let Some(regret) = self.shared.study().remaining_regret()?
+            && regret.interval.1 < threshold
+        {
+            self.stopping = Some(Stopping::Satisfied);
+            self.report.satisfied(&regret, threshold);
+        }
+        Ok(())
     }
 
     /// How long to wait for something to happen.
@@ -311,7 +337,7 @@ impl Runner<'_> {
     }
 
     fn told(&mut self, number: u64, outcome: &Outcome, verdict: Verdict) {
-        self.report.told(number, outcome, verdict, &mut self.shared, self.running.len());
+        self.report.told(number, outcome, verdict, &mut self.shared);
     }
 
     /// What time alone brings: evaluations that take too long, signs of life, news from others.
@@ -328,7 +354,6 @@ impl Runner<'_> {
         if self.running.len() < self.workers {
             tolerate(self.shared.catch_up().map(drop), &mut self.report)?;
         }
-        self.report.tick(&self.running, &self.shared);
         Ok(())
     }
 

@@ -1,16 +1,15 @@
 //! What is seen of a run: a bar on a terminal, lines elsewhere, JSON for programs.
 
-use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use anyhow::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use noregret::study::RemainingRegret;
 use noregret::{Direction, Trial};
 use noregret_store::{Outcome, SharedStudy, StoreError, TrialStatus, Verdict};
 use serde_json::json;
 
-use super::Running;
 use crate::number::short;
 use crate::summary;
 use crate::target::Target;
@@ -137,7 +136,6 @@ impl<'a> Report<'a> {
         outcome: &Outcome,
         verdict: Verdict,
         shared: &mut SharedStudy,
-        running: usize,
     ) {
         let seconds = match outcome {
             Outcome::Value { seconds, .. } | Outcome::Failure { seconds, .. } => seconds.unwrap_or_default(),
@@ -161,10 +159,6 @@ impl<'a> Report<'a> {
             return;
         }
         let over = shared.ledger().complete() + shared.ledger().failed();
-        if let Reporter::Terminal(bar) = &self.reporter {
-            bar.set_position(over);
-            self.draw(bar, running);
-        }
         let what = id_of(&record, &space).unwrap_or_else(|| summary::params(&params_of(&record, &space)));
         match (&record.status, verdict) {
             (_, Verdict::Same | Verdict::Late) => {
@@ -209,6 +203,15 @@ impl<'a> Report<'a> {
         }
     }
 
+    pub(super) fn satisfied(&mut self, regret: &RemainingRegret, threshold: f64) {
+        self.event(&json!({ "event": "satisfied", "remaining_regret": regret, "threshold": threshold }));
+        let (median, upper) = (short(regret.median), short(regret.interval.1));
+        self.line(&format!(
+            "stopping: about {median} is left to gain, {upper} at most, below {}",
+            short(threshold)
+        ));
+    }
+
     /// The log cannot be written; said once until it works again.
     pub(super) fn unwritable(&mut self, error: &StoreError) {
         let text = error.to_string();
@@ -243,12 +246,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    pub(super) fn tick(&mut self, running: &BTreeMap<u64, Running>, shared: &SharedStudy) {
+    pub(super) fn tick(&mut self, running: usize, shared: &SharedStudy) {
         if let Reporter::Terminal(bar) = &self.reporter
-            && self.drawn.elapsed() > Duration::from_millis(150)
+            && self.drawn.elapsed() > Duration::from_millis(50)
         {
             bar.set_position(shared.ledger().complete() + shared.ledger().failed());
-            self.draw(bar, running.len());
+            self.draw(bar, running);
             self.drawn = Instant::now();
         }
     }

@@ -351,6 +351,23 @@ fn shows_how_it_goes() {
 }
 
 #[test]
+fn a_study_stops_when_little_is_left_to_gain() {
+    let folder = Folder::with("trials = 200\nstop_when_regret_below = 0.05", ECHO);
+    let ended = folder.call(&["run", "study.toml"]).with(0);
+    assert!(ended.stderr.contains("stopping: about"), "{ended:?}");
+    assert!(folder.trials().len() < 50, "{}", folder.trials().len());
+}
+
+#[test]
+fn a_study_stops_when_its_time_is_over() {
+    let folder = Folder::with("timeout = \"600ms\"\nbatch = 2", r#"["sh", "-c", "sleep 0.1; echo {x}"]"#);
+    let begin = Instant::now();
+    folder.call(&["run", "study.toml"]).with(0);
+    assert!((Duration::from_millis(500)..Duration::from_secs(5)).contains(&begin.elapsed()));
+    assert!(folder.count("complete") >= 2 && folder.count("running") == 0);
+}
+
+#[test]
 fn a_study_in_memory_leaves_nothing_behind() {
     let folder = Folder::with("trials = 2", ECHO);
     folder.call(&["run", "study.toml", "--storage", "memory:"]).with(0);

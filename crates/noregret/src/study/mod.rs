@@ -464,7 +464,14 @@ impl Study {
     /// What the model says about the study as a whole; `None` before three values are told.
     pub fn insight(&self) -> Result<Option<Insight>, Error> {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
-        insight::insight(&self.history, &mut rng)
+        insight::insight(&self.history, true, &mut rng)
+    }
+
+    /// What the recommended point may still miss, by the model; `None` before three values are told.
+    pub fn remaining_regret(&self) -> Result<Option<RemainingRegret>, Error> {
+        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
+        let insight = insight::insight(&self.history, false, &mut rng)?;
+        Ok(insight.map(|insight| insight.remaining_regret))
     }
 }
 
