@@ -161,7 +161,7 @@ fn singles(shared: &mut SharedStudy, n: usize) -> Result<(f64, f64), BenchError>
         let model = 1e3 * (shared.ledger().model_seconds() - model);
         asks.push(milliseconds(begin.elapsed()) - model);
         let begin = Instant::now();
-        shared.tell(&[(trial[0].number, Outcome::value(trial[0].numbers()[0]))], Timestamp::now())?;
+        shared.tell(&[(trial[0].number, Outcome::value(trial[0].numbers()[0]))], None, Timestamp::now())?;
         tells.push(milliseconds(begin.elapsed()));
     }
     Ok((median(&asks), median(&tells)))
@@ -170,7 +170,7 @@ fn singles(shared: &mut SharedStudy, n: usize) -> Result<(f64, f64), BenchError>
 fn chunk(shared: &mut SharedStudy, n: usize) -> Result<(), BenchError> {
     let trials = shared.hand_out(&order(n), Timestamp::now())?;
     let results: Vec<_> = trials.iter().map(|t| (t.number, Outcome::value(t.numbers()[0]))).collect();
-    shared.tell(&results, Timestamp::now())?;
+    shared.tell(&results, None, Timestamp::now())?;
     Ok(())
 }
 

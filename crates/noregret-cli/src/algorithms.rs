@@ -6,13 +6,14 @@ use anyhow::Error;
 use noregret::Algorithm;
 use noregret_bench::report::Table;
 
+use crate::common_args::JsonArg;
+
 /// Flags of `noregret algorithms`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// Print a JSON array with name, paper, purpose, and options with their defaults
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const AFTER_HELP: &str = "\
@@ -24,7 +25,7 @@ In a study file: algorithm = \"gp-ucb\", or with options algorithm = { name = \"
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let all = Algorithm::all();
-    if args.json {
+    if args.json.json {
         serde_json::to_writer_pretty(&mut *out, &all)?;
         writeln!(out)?;
     } else {

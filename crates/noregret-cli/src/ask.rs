@@ -4,9 +4,10 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 
 use anyhow::Error;
-use noregret_store::{HandOut, SharedStudy, StoreError, Timestamp};
+use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
 use crate::NothingLeft;
+use crate::common_args::JsonArg;
 use crate::study_file::Span;
 use crate::summary;
 use crate::target::StudyArgs;
@@ -27,9 +28,8 @@ pub(crate) struct Args {
     /// Only show what would be asked
     #[arg(long)]
     dry_run: bool,
-    /// Print one JSON object a line
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const AFTER_HELP: &str = "\
@@ -42,18 +42,26 @@ Trials that were asked for and not told are taken into account by the next ones.
 for this: `[objective] command = [\"none\"]` will do.";
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
-    let target = args.study.locate()?;
-    let mut shared = target.open()?;
+    let mut target = args.study.locate()?;
+    if args.dry_run && target.file.is_some() && target.url.is_missing() {
+        target.url = StorageUrl::Memory; // looking makes nothing
+    }
+    let mut shared = if args.dry_run && !matches!(target.url, StorageUrl::Memory) {
+        target.open_existing()?
+    } else {
+        target.open()?
+    };
     let batch = match (&args.count, &target.file) {
         (Some(n), _) => Some(n.get()),
         (None, Some((file, _))) => file.batch().map(NonZeroUsize::get),
         (None, None) => Some(1),
     };
     if args.dry_run {
-        return preview(&mut shared, batch.unwrap_or(1), args.json, out);
+        return preview(&mut shared, batch.unwrap_or(1), args.json.json, out);
     }
     let order = HandOut {
-        wanted: batch.unwrap_or(1),
+        // Without a number, all that the algorithm allows.
+        wanted: batch.unwrap_or(usize::MAX),
         batch,
         budget: None,
         worker: "ask".into(),
@@ -63,7 +71,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let space = shared.study().space().clone();
     for trial in trials {
         let Some(record) = shared.ledger().record(trial.number) else { continue };
-        if args.json {
+        if args.json.json {
             serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
             writeln!(out)?;
         } else {

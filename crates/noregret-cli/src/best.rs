@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 
+use crate::common_args::JsonArg;
 use crate::summary;
 use crate::target::StudyArgs;
 
@@ -13,9 +14,8 @@ use crate::target::StudyArgs;
 pub(crate) struct Args {
     #[command(flatten)]
     study: StudyArgs,
-    /// Print a JSON object with `observed` and `recommended`
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const AFTER_HELP: &str = "\
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let mut shared = args.study.locate()?.open_existing()?;
     let recommended = shared.study().recommended()?;
     let best = summary::best(&mut shared, recommended.as_ref());
-    if args.json {
+    if args.json.json {
         writeln!(out, "{}", best.to_json())?;
     } else {
         write!(out, "{best}")?;

@@ -81,6 +81,26 @@ fn write(format: Format, shared: &mut SharedStudy, out: &mut dyn Write) -> Resul
     }
 }
 
+/// Columns that say something of a trial besides its parameters.
+const OWN: [&str; 11] = [
+    "number",
+    "state",
+    "id",
+    "value",
+    "noise_var",
+    "reason",
+    "attempts",
+    "asked",
+    "started",
+    "ended",
+    "seconds",
+];
+
+/// The column of a parameter: its name, unless that is one of ours.
+pub(crate) fn parameter_column(name: &str) -> String {
+    if OWN.contains(&name) { format!("params.{name}") } else { name.to_owned() }
+}
+
 fn json(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> io::Result<()> {
     for (i, record) in ledger.records().iter().enumerate() {
         out.write_all(if i == 0 { b"[\n" } else { b",\n" })?;
@@ -93,7 +113,8 @@ fn csv(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Result<(), Error>
     let mut writer = csv::Writer::from_writer(out);
     let mut header = vec!["number", "state"];
     header.extend(space.as_pool().map(|_| "id"));
-    header.extend(space.names().iter().map(String::as_str));
+    let columns: Vec<String> = space.names().iter().map(|name| parameter_column(name)).collect();
+    header.extend(columns.iter().map(String::as_str));
     header.extend(["value", "noise_var", "reason", "attempts", "asked", "started", "ended", "seconds"]);
     writer.write_record(header)?;
     for record in ledger.records() {

@@ -7,6 +7,7 @@ mod algorithms;
 mod ask;
 mod bench;
 mod best;
+mod common_args;
 mod export;
 mod manual;
 mod number;
@@ -116,11 +117,16 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.is::<Interrupted>() {
-                eprintln!("error: {error:#}");
+                say(&format!("error: {error:#}"));
             }
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// A line for people, on stderr. Where nobody reads it or the disk is full it is lost, and nothing else.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
@@ -154,7 +160,8 @@ fn exit_code(error: &Error) -> u8 {
         || error.is::<run::StartError>()
         || error.is::<run::UnknownPlace>()
         || error.downcast_ref::<BenchError>().is_some_and(BenchError::is_usage)
-        || error.downcast_ref::<StoreError>().is_some_and(is_usage_of_store);
+        || error.downcast_ref::<StoreError>().is_some_and(is_usage_of_store)
+        || error.downcast_ref::<noregret::Error>().is_some_and(is_usage_of_library);
     if is_usage { 2 } else { 1 }
 }
 
@@ -166,7 +173,13 @@ fn is_usage_of_store(error: &StoreError) -> bool {
             | StoreError::NoSuchStudy { .. }
             | StoreError::AnotherStudy { .. }
             | StoreError::Foreign { .. }
-    )
+    ) || matches!(error, StoreError::Study(error) if is_usage_of_library(error))
+}
+
+/// Whether a wrong word or number was given, rather than something went wrong.
+fn is_usage_of_library(error: &noregret::Error) -> bool {
+    use noregret::Error as E;
+    matches!(error, E::Space(_) | E::Algorithm(_) | E::GpConfig(_) | E::Beta(_) | E::Solver(_) | E::Study(_))
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

@@ -91,7 +91,7 @@ pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result
                 }
             }
         }
-        ids.extend(id.map(|i| record.get(i).unwrap_or_default().to_owned()));
+        ids.extend(id.map(|i| record.get(i).unwrap_or_default().trim().to_owned()));
     }
     let refuse = |problem| PoolFileError::Pool { path: path.into(), problem: Box::new(problem) };
     let names = columns.iter().map(|&i| header[i].clone()).collect();

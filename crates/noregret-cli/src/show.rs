@@ -7,6 +7,7 @@ use noregret::Direction;
 use noregret_store::{SharedStudy, TrialStatus};
 use serde_json::json;
 
+use crate::common_args::JsonArg;
 use crate::number::short;
 use crate::summary;
 use crate::target::StudyArgs;
@@ -22,9 +23,8 @@ const BAR: f64 = 30.0;
 pub(crate) struct Args {
     #[command(flatten)]
     study: StudyArgs,
-    /// Print one JSON object
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const AFTER_HELP: &str = "\
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let (waiting, running) = (ledger.waiting().len(), ledger.running().count());
     let evaluations: f64 = ledger.records().iter().filter_map(|record| record.seconds).sum();
     let model = ledger.model_seconds();
-    if args.json {
+    if args.json.json {
         let report = json!({
             "study": shared.name(), "definition": shared.definition(), "complete": complete, "failed": failed,
             "waiting": waiting, "running": running, "model_seconds": model, "evaluation_seconds": evaluations,

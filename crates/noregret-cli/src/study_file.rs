@@ -151,6 +151,7 @@ impl StudyFile {
             return Err(Problem::Threshold { value });
         }
         self.space()?;
+        self.study.algorithm.0.build().map_err(|error| Problem::Algorithm(Box::new(error)))?;
         Ok(self)
     }
 

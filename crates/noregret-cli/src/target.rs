@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Error};
 use noregret::Space;
-use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store};
+use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store, StoreError};
 
 use crate::UsageError;
 use crate::pool_file;
@@ -15,10 +15,10 @@ use crate::study_file::{PoolSection, StudyFile, StudyFileError};
 #[derive(Debug, clap::Args)]
 pub(crate) struct StudyArgs {
     /// The study file (TOML, or JSON of the same shape)
-    #[arg(value_name = "STUDY", required_unless_present = "study", conflicts_with = "study")]
+    #[arg(value_name = "STUDY", required_unless_present = "study")]
     pub(crate) file: Option<PathBuf>,
-    /// Name of a study in the storage, in place of its file
-    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY", requires = "storage")]
+    /// Name of a study in the storage, where no file is given
+    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY")]
     pub(crate) study: Option<String>,
     /// Where studies are kept: `sqlite:///path.db` or `memory:` [default: noregret.db beside the study file]
     #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
@@ -44,7 +44,7 @@ impl StudyArgs {
             (Some(path), _) => {
                 let file = StudyFile::read(path)?;
                 let folder = folder_of(path);
-                let beside = || StorageUrl::Sqlite(folder.join("noregret.db"));
+                let beside = || StorageUrl::Sqlite(path.with_file_name("noregret.db"));
                 let at = |url: &StorageUrl| format!(" --storage {}", quoted(&url.to_string()));
                 let words = quoted(&path.display().to_string()) + &storage.map(at).unwrap_or_default();
                 let url = storage.cloned().unwrap_or_else(beside);
@@ -64,34 +64,29 @@ impl Target {
     /// The study, with the settings of its file. It is made if there is none of its name and there is a file for it.
     pub(crate) fn open(&self) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
-        let store = self.url.open()?;
         let (definition, space) = define(file, folder)?;
+        let store = self.url.open()?;
         Ok(SharedStudy::open(store, &self.name, &definition, space)?)
     }
 
     /// The study as it is in the storage; an error if it is not there.
     pub(crate) fn open_existing(&self) -> Result<SharedStudy, Error> {
         let store = self.store()?;
-        let definition = SharedStudy::first_definition(&*store, &self.name, &self.url.to_string())?;
-        let space = match &self.file {
-            Some((file, folder)) => {
-                let (now, space) = define(file, folder)?;
-                if let Some(difference) = definition.difference(&now) {
-                    let study = self.name.clone();
-                    return Err(noregret_store::StoreError::AnotherStudy { study, difference }.into());
-                }
-                space
-            }
-            None => space_of(&definition)?,
-        };
+        let (definition, space) = self.defined(&*store)?;
         Ok(SharedStudy::resume(store, &self.name, definition, space)?)
     }
 
-    /// The space of a study in the storage, without reading its trials.
-    pub(crate) fn space(&self, store: &dyn Store) -> Result<Space, Error> {
-        match &self.file {
-            Some((file, folder)) => Ok(define(file, folder)?.1),
-            None => space_of(&SharedStudy::first_definition(store, &self.name, &self.url.to_string())?),
+    /// How a study in the storage is defined, and its space, without reading its trials. The file, if there is one, must
+    /// mean the same search.
+    pub(crate) fn defined(&self, store: &dyn Store) -> Result<(Definition, Space), Error> {
+        let definition = SharedStudy::first_definition(store, &self.name, &self.url.to_string())?;
+        let (now, space) = match &self.file {
+            Some((file, folder)) => define(file, folder)?,
+            None => again(&definition)?,
+        };
+        match definition.difference(&now) {
+            None => Ok((definition, space)),
+            Some(difference) => Err(StoreError::AnotherStudy { study: self.name.clone(), difference }.into()),
         }
     }
 
@@ -140,13 +135,17 @@ fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space)
     Ok((definition, Space::pool(pool)))
 }
 
-fn space_of(definition: &Definition) -> Result<Space, Error> {
+/// The definition as it is today, if the pool's file has changed, and its space.
+fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
     match &definition.space {
         SpaceDefinition::Parameters { parameters, constraints } => {
-            Ok(Space::from_params(parameters.clone(), constraints.clone())?)
+            let space = Space::from_params(parameters.clone(), constraints.clone())?;
+            Ok((definition.clone(), space))
         }
         SpaceDefinition::Pool { file, features, id, .. } => {
-            Ok(Space::pool(pool_file::read(Path::new(file), features, id.as_deref())?))
+            let section = PoolSection { file: file.into(), features: features.clone(), id: id.clone() };
+            let (space_definition, space) = pool(&section, Path::new(""))?;
+            Ok((Definition { space: space_definition, ..definition.clone() }, space))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod import;
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use anyhow::Error;
 use noregret_store::{Attrs, Outcome, StorageUrl, StoreError, Timestamp, Verdict, tell_one};
 
 use crate::UsageError;
+use crate::common_args::JsonArg;
 use crate::run::parse_answer;
 use crate::target::{StudyArgs, Target};
 
@@ -16,31 +18,35 @@ use crate::target::{StudyArgs, Target};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// The study file (unless --study names the study), the trial's number, and its value: a number, or
-    /// `{"value": 0.31, "noise_var": 0.01, "attrs": {...}}`
-    #[arg(value_name = "STUDY NUMBER VALUE", allow_negative_numbers = true, num_args = 0..=3)]
-    words: Vec<String>,
-    /// Name of a study in the storage, in place of its file
-    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY", requires = "storage")]
+    /// The study file, unless --study names the study
+    #[arg(value_name = "STUDY")]
+    first: Option<String>,
+    /// The trial's number
+    #[arg(value_name = "NUMBER", allow_hyphen_values = true)]
+    second: Option<String>,
+    /// Its value: a number, or `{"value": 0.31, "noise_var": 0.01, "attrs": {...}}`
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    third: Option<String>,
+    /// Name of a study in the storage, where no file is given
+    #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY")]
     study: Option<String>,
     /// Where studies are kept [default: noregret.db beside the study file]
     #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
     storage: Option<StorageUrl>,
     /// Variance of the value's noise
-    #[arg(long, value_name = "VARIANCE")]
+    #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]
     noise_var: Option<f64>,
     /// The trial has failed, for this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["noise_var", "from"])]
     fail: Option<String>,
     /// Add results from elsewhere: a CSV file with a column for each parameter and one called `value`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "noise_var")]
     from: Option<PathBuf>,
     /// The column of --from with the values
     #[arg(long, value_name = "NAME", default_value = "value", requires = "from")]
     value_column: String,
-    /// Print what became of it as JSON
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const USAGE: &str = "noregret tell STUDY NUMBER VALUE [--noise-var VARIANCE]
@@ -58,18 +64,25 @@ Examples:
 Telling the same twice changes nothing. Another value for a trial that has one is recorded, and not counted.";
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
-    let mut words = args.words.iter();
-    let file = if args.study.is_none() { words.next().map(PathBuf::from) } else { None };
+    let mut words: VecDeque<&String> =
+        [&args.first, &args.second, &args.third].into_iter().flatten().collect();
+    let expected = match (&args.from, &args.fail) {
+        (Some(_), _) => 0,
+        (None, Some(_)) => 1,
+        (None, None) => 2,
+    };
+    // A file before the others; without one, --study (or its variable) names the study.
+    let with_file = words.len() > expected || args.study.is_none();
+    let file = if with_file { words.pop_front().map(PathBuf::from) } else { None };
     let study = StudyArgs { file, study: args.study.clone(), storage: args.storage.clone() };
     let target = study.locate()?;
-    let words: Vec<&String> = words.collect();
     if let Some(path) = &args.from {
         if !words.is_empty() {
             return Err(UsageError::new("--from takes no trial number and no value").into());
         }
-        return import::run(&target, path, &args.value_column, args.json, out);
+        return import::run(&target, path, &args.value_column, args.json.json, out);
     }
-    let (number, value) = match (words.as_slice(), &args.fail) {
+    let (number, value) = match (&*words.make_contiguous(), &args.fail) {
         ([number], Some(_)) => (*number, None),
         ([number, value], None) => (*number, Some(*value)),
         (_, Some(_)) => {
@@ -88,7 +101,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         }
     };
     let verdict = tell(&target, number, &outcome)?;
-    if args.json {
+    if args.json.json {
         writeln!(out, "{}", serde_json::json!({ "number": number, "result": word(verdict) }))?;
     } else {
         writeln!(out, "trial {number}: {}", sentence(verdict))?;
@@ -104,9 +117,8 @@ fn outcome(text: &str, noise_var: Option<f64>) -> Result<Outcome, UsageError> {
     if let Ok(value) = text.trim().parse::<f64>() {
         return Ok(Outcome::Value { value, noise_var, attrs: Attrs::new(), seconds: None });
     }
-    let answer = parse_answer(text).map_err(|_| {
-        UsageError::new(format!("{text:?} is no value: write a number, or JSON with `value`"))
-    })?;
+    let answer =
+        parse_answer(text).map_err(|problem| UsageError::new(format!("{text:?} is no value: {problem}")))?;
     let noise_var = noise_var.or(answer.noise_var);
     Ok(Outcome::Value { value: answer.value, noise_var, attrs: answer.attrs, seconds: None })
 }
@@ -128,7 +140,7 @@ fn tell(target: &Target, number: u64, outcome: &Outcome) -> Result<Verdict, Erro
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Complete | Verdict::AfterFailure => "complete",
-        Verdict::Failed => "failed",
+        Verdict::Failed | Verdict::Retried => "failed",
         Verdict::Same => "same",
         Verdict::Late => "late",
     }
@@ -138,7 +150,7 @@ fn sentence(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Complete => "complete",
         Verdict::AfterFailure => "complete, after it had failed",
-        Verdict::Failed => "failed",
+        Verdict::Failed | Verdict::Retried => "failed",
         Verdict::Same => "nothing new",
         Verdict::Late => "it has another result already; this one is recorded and not counted",
     }

@@ -21,6 +21,9 @@ pub(crate) struct TrialJson<'a> {
     pub(crate) attrs: &'a Attrs,
     /// How often it was handed out.
     pub(crate) attempts: u32,
+    /// Results that came when it had one already.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) late: u32,
     pub(crate) asked: String,
     pub(crate) started: Option<String>,
     pub(crate) ended: Option<String>,
@@ -49,6 +52,7 @@ impl<'a> TrialJson<'a> {
             reason,
             attrs: &record.attrs,
             attempts: record.leases,
+            late: record.late,
             asked: rfc3339(record.asked),
             started: record.started.map(rfc3339),
             ended: record.ended.map(rfc3339),
@@ -57,6 +61,11 @@ impl<'a> TrialJson<'a> {
             stderr: &record.stderr,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// The parameters of a trial, in the user's own units.

@@ -5,8 +5,9 @@ use std::io::Write;
 use anyhow::Error;
 use clap::ValueEnum;
 use noregret_bench::report::Table;
-use noregret_store::{StoreError, TrialRecord, records_of};
+use noregret_store::{TrialRecord, records_of};
 
+use crate::common_args::JsonArg;
 use crate::number::short;
 use crate::summary;
 use crate::target::StudyArgs;
@@ -24,9 +25,8 @@ pub(crate) struct Args {
     /// Only trials in this state
     #[arg(long, value_name = "STATE")]
     state: Option<State>,
-    /// Print one JSON object a line
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,12 +46,7 @@ Examples:
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let target = args.study.locate()?;
     let store = target.store()?;
-    if store.last(&target.name)? == 0 {
-        let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
-        let (study, place) = (target.name.clone(), target.url.to_string());
-        return Err(StoreError::NoSuchStudy { study, place, known }.into());
-    }
-    let space = target.space(&*store)?;
+    let (_, space) = target.defined(&*store)?;
     let wanted = |record: &TrialRecord| {
         let state = args.state.and_then(|state| state.to_possible_value());
         state.is_none_or(|state| state.get_name() == record.status.word())
@@ -64,7 +59,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
             .filter(|record| wanted(record))
             .map(|record| TrialJson::new(record, &space))
             .collect();
-        if args.json {
+        if args.json.json {
             for trial in &chosen {
                 serde_json::to_writer(&mut *out, trial)?;
                 writeln!(out)?;

@@ -13,7 +13,7 @@ pub enum StoreError {
     NoSuchStudy { study: String, place: String, known: Vec<String> },
     #[error(
         "study `{study}` is another search than the one in the storage: {difference}; give it another name or \
-             another storage (its results can be carried over with `noregret export` and `noregret tell --from`)"
+             another storage (`noregret export --study {study} --storage URL` and `noregret tell --from` carry results over)"
     )]
     AnotherStudy { study: String, difference: String },
     #[error("entry {position} of study `{study}` cannot be read: {problem}")]
@@ -46,7 +46,7 @@ impl StoreError {
 
     /// Whether waiting may help: a full disk, a lost mount, a lock held for long.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Write { .. })
+        matches!(self, Self::Write { .. } | Self::Read { .. })
     }
 
     /// Whether there is simply nothing left to suggest.

@@ -9,6 +9,7 @@ use noregret::strategy::memo::Memo;
 use noregret::study;
 use serde::{Deserialize, Serialize};
 
+use crate::worker::is_process;
 use crate::{Definition, Timestamp};
 
 /// What an evaluation says about itself beyond its value.
@@ -118,7 +119,13 @@ pub enum Event {
         /// The value, if it had one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<f64>,
-        /// Why it had none.
+        /// Variance of its noise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        noise_var: Option<f64>,
+        /// What else it said.
+        #[serde(default, skip_serializing_if = "Attrs::is_empty")]
+        attrs: Attrs,
+        /// Why it had no value.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
@@ -155,16 +162,18 @@ impl Event {
         }
     }
 
-    /// Whether somebody has paid for this with an evaluation: it must survive a power cut.
-    pub fn is_result(&self) -> bool {
-        matches!(
-            self,
+    /// Whether this must survive a power cut: somebody has paid for it with an evaluation, or has walked away with it.
+    pub fn must_last(&self) -> bool {
+        match self {
             Self::Defined(_)
-                | Self::Told { .. }
-                | Self::Failed { .. }
-                | Self::Late { .. }
-                | Self::Added { .. }
-        )
+            | Self::Told { .. }
+            | Self::Failed { .. }
+            | Self::Late { .. }
+            | Self::Added { .. } => true,
+            // A process dies in a power cut, too; a person has the trial on paper.
+            Self::Leased { worker, .. } => !is_process(worker),
+            Self::Asked { .. } | Self::Renewed { .. } | Self::Released { .. } | Self::Retried { .. } => false,
+        }
     }
 
     /// What the study itself sees of it.

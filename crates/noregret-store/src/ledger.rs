@@ -13,6 +13,7 @@ pub struct Ledger {
     asked: u64,
     complete: u64,
     failed: u64,
+    added: u64,
     model_seconds: f64,
 }
 
@@ -24,6 +25,7 @@ impl Ledger {
                 self.asked += choices.len() as u64;
                 self.model_seconds += seconds;
             }
+            Event::Added { .. } => self.added += 1,
             Event::Renewed { .. } => {
                 for number in &self.running {
                     self.records[index(*number)].apply(entry);
@@ -95,6 +97,11 @@ impl Ledger {
         self.asked
     }
 
+    /// How many of the trials that were proposed have ended.
+    pub fn ended(&self) -> u64 {
+        self.complete + self.failed - self.added
+    }
+
     /// How many trials have a value.
     pub fn complete(&self) -> u64 {
         self.complete
@@ -110,15 +117,16 @@ impl Ledger {
         self.model_seconds
     }
 
-    /// Running trials that nobody will finish: past their deadline, or held by a worker that `is_dead`.
-    pub fn abandoned(&self, now: Timestamp, is_dead: impl Fn(&str) -> bool) -> Vec<u64> {
+    /// Running trials that nobody will finish: past their deadline, or held by a worker that `is_dead`. Those of `own` are
+    /// in good hands.
+    pub fn abandoned(&self, own: &str, now: Timestamp, is_dead: impl Fn(&str) -> bool) -> Vec<u64> {
         let mut dead = BTreeMap::new(); // asking is not free, and workers hold many trials
-        let over = |lease: &Lease| lease.until.is_some_and(|until| until < now);
         let mut is_dead = |worker: &str| *dead.entry(worker.to_owned()).or_insert_with(|| is_dead(worker));
-        self.running()
-            .filter(|(_, lease)| over(lease) || (lease.until.is_some() && is_dead(&lease.worker)))
-            .map(|(number, _)| number)
-            .collect()
+        let mut is_abandoned = |lease: &Lease| {
+            let until = lease.until.filter(|_| lease.worker != own);
+            until.is_some_and(|until| until < now || is_dead(&lease.worker))
+        };
+        self.running().filter(|(_, lease)| is_abandoned(lease)).map(|(number, _)| number).collect()
     }
 
     /// The next moment at which a lease held by somebody other than `worker` ends.

@@ -1,13 +1,15 @@
 //! A study whose log others write to as well.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use noregret::strategy::diagnostics::Diagnostics;
+use noregret::strategy::history::Choice;
 use noregret::{Params, Space, Study, Trial, study};
 
-use crate::worker::is_dead;
+use crate::worker::{is_dead, is_process};
 use crate::{
     Attrs, Definition, Entry, Event, Ledger, Store, StoreError, Timestamp, TrialRecord, TrialStatus,
 };
@@ -41,6 +43,15 @@ pub enum Outcome {
         /// How long it took, if known.
         seconds: Option<f64>,
     },
+    /// Without one, but it shall be tried again.
+    Retry {
+        /// Why.
+        reason: String,
+        /// The end of what it wrote to stderr.
+        stderr: String,
+        /// How long it took.
+        seconds: f64,
+    },
 }
 
 impl Outcome {
@@ -57,6 +68,8 @@ pub enum Verdict {
     Complete,
     /// The trial has failed.
     Failed,
+    /// The trial waits for another attempt.
+    Retried,
     /// The trial had failed before; now it has a value after all.
     AfterFailure,
     /// The trial has this very result already; nothing changed.
@@ -113,7 +126,7 @@ impl SharedStudy {
         space: Space,
     ) -> Result<Self, StoreError> {
         let mut shared = Self::resume(store, name, definition.clone(), space)?;
-        shared.commit(Timestamp::now(), |shared| {
+        shared.commit(Timestamp::now(), |shared, _| {
             let known = shared.position > 0 && shared.definition.settings() == definition.settings();
             Ok(if known { Vec::new() } else { vec![Event::Defined(Box::new(definition.clone()))] })
         })?;
@@ -196,18 +209,22 @@ impl SharedStudy {
         Ok(())
     }
 
-    /// Writes what `decide` makes of the newest state; decides again if somebody else was faster.
+    /// Writes what `decide` makes of the newest state; decides again if somebody else was faster. Deciding takes time, too:
+    /// the clock that it gets goes on from `now`.
     fn commit(
         &mut self,
         now: Timestamp,
-        mut decide: impl FnMut(&mut Self) -> Result<Vec<Event>, StoreError>,
+        mut decide: impl FnMut(&mut Self, &dyn Fn() -> Timestamp) -> Result<Vec<Event>, StoreError>,
     ) -> Result<(), StoreError> {
+        let begin = Instant::now();
+        let clock = || now.after(begin.elapsed());
         loop {
-            let events = decide(self)?;
+            let events = decide(self, &clock)?;
             if events.is_empty() {
                 return Ok(());
             }
-            let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time: now, event }).collect();
+            let time = clock();
+            let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time, event }).collect();
             match self.store.append(&self.name, self.position, &entries) {
                 Ok(_) => return entries.iter().try_for_each(|entry| self.absorb(entry)),
                 Err(error) if error.is_conflict() => {
@@ -222,8 +239,8 @@ impl SharedStudy {
     /// budget is spent; an error only if nothing at all is left to suggest and nothing waits.
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
         let mut taken = Vec::new();
-        self.commit(now, |shared| {
-            let mut events = shared.recover(&order.worker, now);
+        self.commit(now, |shared, clock| {
+            let mut events = shared.recover(&order.worker, clock());
             let recovered = events.iter().filter_map(|event| match event {
                 Event::Released { number, .. } => Some(*number),
                 _ => None,
@@ -235,8 +252,11 @@ impl SharedStudy {
             let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(shared.ledger.asked()));
             let open = usize::try_from(open).unwrap_or(usize::MAX);
             let missing = order.wanted - taken.len();
-            if missing > 0 && open > 0 {
-                match shared.draft(order.batch.map(|batch| batch.max(missing).min(open))) {
+            // Without a number, the algorithm says how many may run before it must hear of results.
+            let may_ask =
+                order.batch.is_some() || (taken.is_empty() && shared.ledger.running().next().is_none());
+            if missing > 0 && open > 0 && may_ask {
+                match shared.draft(order.batch.map(|batch| batch.max(missing)), open) {
                     Ok(asked) => {
                         taken.extend(asked.trials().take(missing));
                         events.push(asked);
@@ -245,7 +265,7 @@ impl SharedStudy {
                     Err(error) => return Err(error),
                 }
             }
-            let until = order.lease.map(|span| now.after(span));
+            let until = order.lease.map(|span| clock().after(span));
             events.extend(taken.iter().map(|&number| Event::Leased {
                 number,
                 worker: order.worker.clone(),
@@ -256,9 +276,14 @@ impl SharedStudy {
         taken.iter().map(|&number| Ok(self.study.trial(number)?.clone())).collect()
     }
 
-    fn draft(&mut self, q: Option<usize>) -> Result<Event, StoreError> {
+    /// Proposes `q` points, or as many as the algorithm allows, and never more than `most`.
+    fn draft(&mut self, q: Option<usize>, most: usize) -> Result<Event, StoreError> {
         let begin = Instant::now();
-        let (event, diagnostics) = self.study.draft_ask(q.and_then(NonZeroUsize::new))?;
+        let mut ask = |q: Option<usize>| self.study.draft_ask(q.and_then(NonZeroUsize::new));
+        let (mut event, mut diagnostics) = ask(q.map(|q| q.min(most)))?;
+        if matches!(&event, study::Event::Asked { choices, .. } if choices.len() > most) {
+            (event, diagnostics) = ask(Some(most))?;
+        }
         let study::Event::Asked { choices, memo } = event else {
             unreachable!("invariant: a proposal is recorded as asked")
         };
@@ -282,21 +307,29 @@ impl SharedStudy {
             },
             _ => Event::Released { number, lost: true },
         };
-        self.ledger.abandoned(now, |worker| worker != own && is_dead(worker)).into_iter().map(event).collect()
+        // A process knows best what it is working on, whatever the clock says; people forget.
+        let own = if is_process(own) { own } else { "" };
+        self.ledger.abandoned(own, now, is_dead).into_iter().map(event).collect()
     }
 
-    /// Tells how evaluations ended, all at once: one commit.
-    pub fn tell(&mut self, results: &[(u64, Outcome)], now: Timestamp) -> Result<Vec<Verdict>, StoreError> {
+    /// Tells how evaluations ended, all at once: one commit. A failure of a trial that somebody other than `worker` has
+    /// taken over in the meantime does not end it; a value does.
+    pub fn tell(
+        &mut self,
+        results: &[(u64, Outcome)],
+        worker: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Vec<Verdict>, StoreError> {
         let mut verdicts = Vec::new();
-        self.commit(now, |shared| {
+        self.commit(now, |shared, _| {
             verdicts.clear();
             let mut events = Vec::new();
             for (number, outcome) in results {
-                let unknown = || shared.study.trial(*number).err().map(StoreError::from);
                 let Some(record) = shared.ledger.record(*number) else {
-                    return Err(unknown().unwrap_or_else(|| unreachable!("invariant: both know all trials")));
+                    let unknown = shared.study.trial(*number).err().map(StoreError::from);
+                    return Err(unknown.unwrap_or_else(|| unreachable!("invariant: both know all trials")));
                 };
-                let (verdict, event) = judge(record, outcome);
+                let (verdict, event) = judge(record, outcome, worker);
                 verdicts.push(verdict);
                 events.extend(event);
             }
@@ -305,25 +338,9 @@ impl SharedStudy {
         Ok(verdicts)
     }
 
-    /// Gives a trial back to the queue after a failed attempt.
-    pub fn retry(
-        &mut self,
-        number: u64,
-        reason: &str,
-        stderr: &str,
-        seconds: f64,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.commit(now, |shared| {
-            let over = shared.ledger.record(number).is_none_or(|record| record.status.is_over());
-            let (reason, stderr) = (reason.to_owned(), stderr.to_owned());
-            Ok(if over { Vec::new() } else { vec![Event::Retried { number, reason, stderr, seconds }] })
-        })
-    }
-
     /// Gives trials back to the queue, unevaluated.
     pub fn release(&mut self, numbers: &[u64], worker: &str, now: Timestamp) -> Result<(), StoreError> {
-        self.commit(now, |shared| {
+        self.commit(now, |shared, _| {
             let own = |number: &&u64| match shared.ledger.record(**number).map(|record| &record.status) {
                 Some(TrialStatus::Running(lease)) => lease.worker == worker,
                 _ => false,
@@ -334,16 +351,19 @@ impl SharedStudy {
 
     /// Keeps what this worker has leased for another `span`.
     pub fn renew(&mut self, worker: &str, span: Duration, now: Timestamp) -> Result<(), StoreError> {
-        let until = now.after(span);
-        self.commit(now, |_| Ok(vec![Event::Renewed { worker: worker.to_owned(), until }]))
+        self.commit(now, |_, clock| {
+            Ok(vec![Event::Renewed { worker: worker.to_owned(), until: clock().after(span) }])
+        })
     }
 
-    /// Adds results from elsewhere, all or none; answers the number of the first.
-    pub fn add(&mut self, results: &[Added], now: Timestamp) -> Result<u64, StoreError> {
-        let mut first = 0;
-        self.commit(now, |shared| {
-            first = shared.study.trials().len() as u64;
-            let event = |(number, result): (u64, &Added)| -> Result<Event, StoreError> {
+    /// Adds results from elsewhere, all or none; answers how many were new. A result that is there already, with the same
+    /// point and the same value, is not added again (one that is given twice must be there twice).
+    pub fn add(&mut self, results: &[Added], now: Timestamp) -> Result<usize, StoreError> {
+        let mut added = 0;
+        self.commit(now, |shared, _| {
+            let mut known = shared.results();
+            let mut events = Vec::new();
+            for result in results {
                 let value = result.value.unwrap_or(f64::NAN);
                 let event = match result.row {
                     Some(row) => shared.study.draft_add_row(row, value, result.noise_var)?,
@@ -353,11 +373,31 @@ impl SharedStudy {
                     unreachable!("invariant: a result from elsewhere is recorded as added")
                 };
                 let value = result.value.filter(|value| value.is_finite());
-                Ok(Event::Added { number, params, choice, value, noise_var: result.noise_var })
-            };
-            (first..).zip(results).map(event).collect()
+                if let Some(count) = known.get_mut(&key(&choice, value)).filter(|count| **count > 0) {
+                    *count -= 1;
+                    continue;
+                }
+                let number = (shared.study.trials().len() + events.len()) as u64;
+                events.push(Event::Added { number, params, choice, value, noise_var: result.noise_var });
+            }
+            added = events.len();
+            Ok(events)
         })?;
-        Ok(first)
+        Ok(added)
+    }
+
+    /// How often each result is there.
+    fn results(&self) -> BTreeMap<Key, usize> {
+        let mut known = BTreeMap::new();
+        for record in self.ledger.records() {
+            let value = match record.status {
+                TrialStatus::Complete { value, .. } => Some(value),
+                TrialStatus::Failed { .. } => None,
+                _ => continue,
+            };
+            *known.entry(key(&record.choice, value)).or_default() += 1;
+        }
+        known
     }
 
     /// The study itself: suggestions, recommendation, model.
@@ -391,6 +431,13 @@ impl SharedStudy {
     }
 }
 
+/// A point and its value, to the last bit.
+type Key = (Vec<u64>, Option<usize>, Option<u64>);
+
+fn key(choice: &Choice, value: Option<f64>) -> Key {
+    (choice.x.iter().map(|x| x.to_bits()).collect(), choice.row, value.map(f64::to_bits))
+}
+
 /// A result from elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Added {
@@ -415,7 +462,7 @@ pub fn tell_one(
     loop {
         let position = store.last(study)?;
         let Some(record) = record_of(store, study, number)? else { return Ok(None) };
-        let (verdict, event) = judge(&record, outcome);
+        let (verdict, event) = judge(&record, outcome, None);
         let Some(event) = event else { return Ok(Some(verdict)) };
         match store.append(study, position, &[Entry { time: now, event }]) {
             Ok(_) => return Ok(Some(verdict)),
@@ -452,8 +499,8 @@ pub fn records_of(
     Ok(records)
 }
 
-/// What a result means for a trial, and what is to be written.
-fn judge(record: &TrialRecord, outcome: &Outcome) -> (Verdict, Option<Event>) {
+/// What a result of `worker` means for a trial, and what is to be written.
+fn judge(record: &TrialRecord, outcome: &Outcome, worker: Option<&str>) -> (Verdict, Option<Event>) {
     let number = record.number;
     let outcome = match outcome {
         Outcome::Value { value, seconds, .. } if !value.is_finite() => &Outcome::Failure {
@@ -463,30 +510,46 @@ fn judge(record: &TrialRecord, outcome: &Outcome) -> (Verdict, Option<Event>) {
         },
         other => other,
     };
-    match (&record.status, outcome) {
-        (TrialStatus::Complete { value: known, .. }, Outcome::Value { value, .. })
-            if known.total_cmp(value).is_eq() =>
-        {
-            (Verdict::Same, None)
-        }
-        (TrialStatus::Failed { reason: known }, Outcome::Failure { reason, .. }) if known == reason => {
-            (Verdict::Same, None)
-        }
-        (TrialStatus::Complete { .. }, Outcome::Value { value, .. }) => {
-            (Verdict::Late, Some(Event::Late { number, value: Some(*value), reason: String::new() }))
-        }
-        (TrialStatus::Complete { .. } | TrialStatus::Failed { .. }, Outcome::Failure { reason, .. }) => {
-            (Verdict::Late, Some(Event::Late { number, value: None, reason: reason.clone() }))
-        }
-        (status, Outcome::Value { value, noise_var, attrs, seconds }) => {
-            let given_up = matches!(status, TrialStatus::Failed { .. });
+    // Somebody else has the trial now: our failure says nothing of their attempt.
+    let taken_over = match (&record.status, worker) {
+        (TrialStatus::Running(lease), Some(worker)) => lease.worker != worker,
+        _ => false,
+    };
+    match outcome {
+        Outcome::Value { value, noise_var, attrs, seconds } => {
+            let (value, noise_var, attrs) = (*value, *noise_var, attrs.clone());
+            if let TrialStatus::Complete { value: known, noise_var: known_noise } = record.status {
+                let nothing_new = noise_var.is_none_or(|noise| known_noise == Some(noise))
+                    && (attrs.is_empty() || attrs == record.attrs);
+                if known.total_cmp(&value).is_eq() && nothing_new {
+                    return (Verdict::Same, None);
+                }
+                let reason = String::new();
+                return (
+                    Verdict::Late,
+                    Some(Event::Late { number, value: Some(value), noise_var, attrs, reason }),
+                );
+            }
+            let given_up = matches!(record.status, TrialStatus::Failed { .. });
             let verdict = if given_up { Verdict::AfterFailure } else { Verdict::Complete };
-            let (attrs, noise_var) = (attrs.clone(), *noise_var);
-            (verdict, Some(Event::Told { number, value: *value, noise_var, attrs, seconds: *seconds }))
+            (verdict, Some(Event::Told { number, value, noise_var, attrs, seconds: *seconds }))
         }
-        (_, Outcome::Failure { reason, stderr, seconds }) => {
+        Outcome::Failure { reason, .. } | Outcome::Retry { reason, .. }
+            if record.status.is_over() || taken_over =>
+        {
+            if matches!(&record.status, TrialStatus::Failed { reason: known } if known == reason) {
+                return (Verdict::Same, None);
+            }
+            let (attrs, reason) = (Attrs::new(), reason.clone());
+            (Verdict::Late, Some(Event::Late { number, value: None, noise_var: None, attrs, reason }))
+        }
+        Outcome::Failure { reason, stderr, seconds } => {
             let (reason, stderr) = (reason.clone(), stderr.clone());
             (Verdict::Failed, Some(Event::Failed { number, reason, stderr, seconds: *seconds }))
+        }
+        Outcome::Retry { reason, stderr, seconds } => {
+            let (reason, stderr) = (reason.clone(), stderr.clone());
+            (Verdict::Retried, Some(Event::Retried { number, reason, stderr, seconds: *seconds }))
         }
     }
 }

@@ -14,6 +14,11 @@ pub fn this_worker() -> String {
     }
 }
 
+/// Whether this is the name of a process, rather than of somebody who was asked.
+pub(crate) fn is_process(worker: &str) -> bool {
+    worker.contains('@')
+}
+
 /// Whether the worker is known to be dead: it ran in this place, and runs no more.
 pub fn is_dead(worker: &str) -> bool {
     let parse = || {

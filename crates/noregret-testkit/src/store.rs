@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
 use noregret_store::{
-    Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, Store, Timestamp, TrialStatus,
-    Verdict, records_of, tell_one,
+    Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, Store, Timestamp,
+    TrialStatus, Verdict, records_of, tell_one,
 };
 
 /// Runs every check; `make` gives a new, empty store.
@@ -27,7 +27,13 @@ pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
 }
 
 fn entry(number: u64) -> Entry {
-    let event = Event::Late { number, value: Some(0.1 + 0.2), reason: "a \"quote\"\n".into() };
+    let event = Event::Late {
+        number,
+        value: Some(0.1 + 0.2),
+        noise_var: None,
+        attrs: Attrs::new(),
+        reason: "a \"quote\"\n".into(),
+    };
     Entry { time: Timestamp(7), event }
 }
 
@@ -109,9 +115,9 @@ fn every_event_reads_back(store: &dyn Store) {
         Event::Renewed { worker: "w".into(), until: Timestamp(99) },
         Event::Released { number, lost: true },
         Event::Retried { number, reason: "r".into(), stderr: "e".into(), seconds: 1.0 },
-        Event::Told { number, value: 1e-300, noise_var: Some(0.5), attrs, seconds: Some(2.0) },
+        Event::Told { number, value: 1e-300, noise_var: Some(0.5), attrs: attrs.clone(), seconds: Some(2.0) },
         Event::Failed { number, reason: "r".into(), stderr: "\u{0}\u{fffd}".into(), seconds: None },
-        Event::Late { number, value: None, reason: "r".into() },
+        Event::Late { number, value: None, noise_var: Some(0.5), attrs: attrs.clone(), reason: "r".into() },
         Event::Added { number: 4, params, choice, value: Some(-0.0), noise_var: None },
     ];
     let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time: Timestamp(-1), event }).collect();
@@ -154,7 +160,7 @@ fn goes_on_where_it_stopped(store: &Arc<dyn Store>) {
             } else {
                 Outcome::value((x - 0.3).powi(2))
             };
-            running.tell(&[(trial.number, outcome)], NOW).unwrap();
+            running.tell(&[(trial.number, outcome)], None, NOW).unwrap();
         }
     }
     let mut resumed = open(store);
@@ -171,17 +177,28 @@ fn counts_nothing_twice(store: &Arc<dyn Store>) {
     // The other takes over when the lease has ended, and is told first; then the first comes late.
     let later = NOW.after(Duration::from_secs(61));
     assert_eq!(other.hand_out(&order(1, "other"), later).unwrap()[0].number, number);
-    assert_eq!(other.tell(&[(number, Outcome::value(2.0))], later).unwrap(), [Verdict::Complete]);
-    assert_eq!(one.tell(&[(number, Outcome::value(1.0))], later).unwrap(), [Verdict::Late]);
-    assert_eq!(one.tell(&[(number, Outcome::value(2.0))], later).unwrap(), [Verdict::Same]);
+    assert_eq!(other.tell(&[(number, Outcome::value(2.0))], None, later).unwrap(), [Verdict::Complete]);
+    assert_eq!(one.tell(&[(number, Outcome::value(1.0))], None, later).unwrap(), [Verdict::Late]);
+    assert_eq!(one.tell(&[(number, Outcome::value(2.0))], None, later).unwrap(), [Verdict::Same]);
     let failure = Outcome::Failure { reason: "late, too".into(), stderr: String::new(), seconds: None };
+    let retry = Outcome::Retry { reason: "again".into(), stderr: String::new(), seconds: 1.0 };
+    let next = one.hand_out(&order(1, "one"), later).unwrap()[0].number;
+    let much_later = later.after(Duration::from_mins(2));
+    assert_eq!(other.hand_out(&order(1, "other"), much_later).unwrap()[0].number, next);
+    for outcome in [&failure, &retry] {
+        let told = one.tell(&[(next, outcome.clone())], Some("one"), much_later).unwrap();
+        assert_eq!(told, [Verdict::Late], "it is somebody else's now");
+    }
+    assert_eq!(other.tell(&[(next, retry)], Some("other"), much_later).unwrap(), [Verdict::Retried]);
+    assert_eq!(other.hand_out(&order(1, "other"), much_later).unwrap()[0].number, next);
+    other.tell(&[(next, Outcome::value(3.0))], Some("other"), much_later).unwrap();
     assert_eq!(tell_one(&**store, "study", number, &failure, later).unwrap(), Some(Verdict::Late));
     assert_eq!(tell_one(&**store, "study", 99, &failure, later).unwrap(), None);
     other.catch_up().unwrap();
     let record = other.ledger().record(number).unwrap();
     assert_eq!(record.status, TrialStatus::Complete { value: 2.0, noise_var: None });
     assert_eq!((record.leases, record.lost, record.late), (2, 1, 2));
-    assert_eq!((other.ledger().complete(), other.study().trials().len()), (1, 1));
+    assert_eq!((other.ledger().complete(), other.study().trials().len()), (2, 2));
     assert_eq!(records_of(&**store, "study", 0..9).unwrap(), other.ledger().records());
 }
 
@@ -197,12 +214,16 @@ fn returns_lost_trials_to_the_queue(store: &Arc<dyn Store>) {
     assert_eq!(shared.ledger().waiting().len(), 0, "only its holder may give a trial back");
     shared.release(&[number], "w", now).unwrap();
     assert_eq!(shared.ledger().waiting().collect::<Vec<_>>(), [number]);
-    for _ in 0..20 {
-        let taken = shared.hand_out(&order(1, "w"), now).unwrap()[0].number;
+    // Whoever holds it keeps it, however late; others take it over when its time is up.
+    shared.hand_out(&order(1, "w0@here"), now).unwrap();
+    now = now.after(Duration::from_mins(2));
+    assert_ne!(shared.hand_out(&order(1, "w0@here"), now).unwrap()[0].number, number);
+    for worker in 1..20 {
+        let taken = shared.hand_out(&order(1, &format!("w{worker}@here")), now).unwrap()[0].number;
         if taken != number {
             break;
         }
-        now = now.after(Duration::from_secs(61));
+        now = now.after(Duration::from_mins(2));
     }
     let record = shared.ledger().record(number).unwrap();
     assert!(
@@ -210,7 +231,7 @@ fn returns_lost_trials_to_the_queue(store: &Arc<dyn Store>) {
         "{record:?}"
     );
     // A value after all is still welcome.
-    assert_eq!(shared.tell(&[(number, Outcome::value(1.0))], now).unwrap(), [Verdict::AfterFailure]);
+    assert_eq!(shared.tell(&[(number, Outcome::value(1.0))], None, now).unwrap(), [Verdict::AfterFailure]);
 }
 
 /// Two processes that ask at the same time do not exceed the number of trials.
@@ -220,7 +241,7 @@ fn spends_the_budget_once(store: &Arc<dyn Store>) {
             let store = Arc::clone(store);
             thread::spawn(move || {
                 let mut shared = open(&store);
-                let order = HandOut { budget: Some(10), ..order(3, &format!("w{worker}")) };
+                let order = HandOut { budget: Some(10), ..order(3, &format!("w{worker}@here")) };
                 let mut taken = Vec::new();
                 loop {
                     let trials = shared.hand_out(&order, NOW).unwrap();
@@ -229,7 +250,7 @@ fn spends_the_budget_once(store: &Arc<dyn Store>) {
                     }
                     taken.extend(trials.iter().map(|trial| trial.number));
                     for trial in trials {
-                        shared.tell(&[(trial.number, Outcome::value(1.0))], NOW).unwrap();
+                        shared.tell(&[(trial.number, Outcome::value(1.0))], None, NOW).unwrap();
                     }
                 }
             })

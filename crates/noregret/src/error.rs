@@ -20,10 +20,10 @@ pub enum Error {
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
     /// In the settings of a Gaussian process.
-    #[error("model: {0}")]
+    #[error(transparent)]
     GpConfig(#[from] GpConfigError),
     /// In a beta schedule.
-    #[error("beta: {0}")]
+    #[error(transparent)]
     Beta(#[from] BetaError),
     /// In the settings of a solver.
     #[error(transparent)]

@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
+use super::parameter_column;
 use crate::trial_json::{TrialJson, params_of};
 
 /// A column before it is written.
@@ -91,7 +92,7 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
         space.params().map(|(_, param)| Some(param)).collect()
     };
     for (name, param) in space.names().iter().zip(declared) {
-        columns.push((name.clone(), parameter(name, param, &params)));
+        columns.push((parameter_column(name), parameter(name, param, &params)));
     }
     let more = [
         ("value", Column::Floats(trials.iter().map(|t| t.value).collect())),

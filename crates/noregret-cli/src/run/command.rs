@@ -35,9 +35,7 @@ impl Template {
     pub(crate) fn parse(words: &[String], space: &Space, id: Option<&str>) -> Result<Self, UnknownPlace> {
         let is_id = |name: &str| space.as_pool().is_some() && (name == "id" || Some(name) == id);
         let piece = |name: &str, word: &str| {
-            if space.names().iter().any(|known| known == name) {
-                Ok(Piece::Value(name.into()))
-            } else if is_id(name) {
+            if is_id(name) {
                 Ok(Piece::Id)
             } else {
                 let nearest = nearest(name, space.names().iter().map(String::as_str));
@@ -51,7 +49,17 @@ impl Template {
             while let Some(at) = rest.find('{') {
                 text.push_str(&rest[..at]);
                 rest = &rest[at..];
-                if let Some(name) = named(rest, "{{", "}}") {
+                // A name of the space, which in a pool may be any text.
+                let known = |name: &&String| {
+                    rest[1..].strip_prefix(name.as_str()).is_some_and(|r| r.starts_with('}'))
+                };
+                if let Some(name) = space.names().iter().find(known) {
+                    if !text.is_empty() {
+                        pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    }
+                    pieces.push(Piece::Value(name.clone()));
+                    rest = &rest[name.len() + 2..];
+                } else if let Some(name) = named(rest, "{{", "}}") {
                     text.push_str(&rest[1..name.len() + 3]);
                     rest = &rest[name.len() + 4..];
                 } else if let Some(name) = named(rest, "{", "}") {
@@ -133,9 +141,10 @@ mod tests {
 
     #[test]
     fn candidates_have_ids() {
-        let space = Space::pool(Pool::new(vec![1.0, 2.0], 1).unwrap());
-        let template = Template::parse(&["{id}/{name}/{x0}".to_owned()], &space, Some("name")).unwrap();
-        let params = Params::from_iter([("x0", 2.0)]);
+        let pool = Pool::new(vec![1.0, 2.0], 1).unwrap().with_names(vec!["log P".into()]).unwrap();
+        let space = Space::pool(pool);
+        let template = Template::parse(&["{id}/{name}/{log P}".to_owned()], &space, Some("name")).unwrap();
+        let params = Params::from_iter([("log P", 2.0)]);
         let trial = Trial { number: 0, params, row: Some(1), state: TrialState::Running };
         assert_eq!(template.fill(&trial, Some("aspirin")), ["aspirin/aspirin/2.0"]);
     }

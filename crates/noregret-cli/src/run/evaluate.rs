@@ -21,8 +21,10 @@ use super::command::Template;
 const TAIL: usize = 64 * 1024;
 /// How much of stderr goes into the log.
 const STDERR: usize = 4 * 1024;
-/// How long output is waited for after the process has ended: something else may hold the pipe.
+/// How long output is waited for after the process has ended: something else may hold the pipe, ...
 const DRAIN: Duration = Duration::from_millis(300);
+/// ... and after all of its group was killed, when only a busy machine or a daemon keeps us waiting.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What is evaluated.
 #[derive(Clone, Debug)]
@@ -103,14 +105,14 @@ impl Objective {
         match self {
             Self::Builtin(problem) => {
                 let (problem, x) = (Arc::clone(problem), trial.numbers());
-                thread::spawn(move || {
+                let end = End::new(number, done);
+                let evaluate = move || {
                     let value = problem.value(&x);
                     let seconds = Some(since.elapsed().as_secs_f64());
-                    done(Attempt {
-                        number,
-                        outcome: Outcome::Value { value, noise_var: None, attrs: Attrs::new(), seconds },
-                    });
-                });
+                    end.with(Outcome::Value { value, noise_var: None, attrs: Attrs::new(), seconds });
+                };
+                let failed = |problem| StartError { program: "builtin".into(), problem };
+                thread::Builder::new().spawn(evaluate).map_err(failed)?;
                 Ok(Running { since, process: None })
             }
             Self::Command { template, folder } => {
@@ -127,20 +129,57 @@ impl Objective {
                     .process_group(0);
                 die_with_us(&mut command);
                 let (sender, started) = mpsc::channel();
+                let end = End::new(number, done);
                 // The thread that starts a process must outlive it: see `die_with_us`.
-                thread::spawn(move || watch(&mut command, number, since, &sender, done));
-                match started.recv() {
-                    Ok(Ok(process)) => Ok(Running { since, process: Some(process) }),
-                    Ok(Err(problem)) => Err(StartError { program: words[0].clone(), problem }),
-                    Err(_) => unreachable!("invariant: the thread says how it began before it ends"),
+                let watch = move || watch(&mut command, since, &sender, end);
+                let began = thread::Builder::new().spawn(watch).and_then(|_| {
+                    started.recv().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")))
+                });
+                match began {
+                    Ok(process) => Ok(Running { since, process: Some(process) }),
+                    Err(problem) => Err(StartError { program: words[0].clone(), problem }),
                 }
             }
         }
     }
 }
 
+/// Says how an attempt ended, exactly once: also if the thread that watches it dies.
+struct End<F: FnOnce(Attempt)> {
+    number: u64,
+    done: Option<F>,
+}
+
+impl<F: FnOnce(Attempt)> End<F> {
+    fn new(number: u64, done: F) -> Self {
+        Self { number, done: Some(done) }
+    }
+
+    fn with(mut self, outcome: Outcome) {
+        if let Some(done) = self.done.take() {
+            done(Attempt { number: self.number, outcome });
+        }
+    }
+
+    /// There is nothing to say: it never began.
+    fn without(mut self) {
+        self.done = None;
+    }
+}
+
+impl<F: FnOnce(Attempt)> Drop for End<F> {
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            let reason = "noregret lost sight of it: this is a bug".into();
+            let outcome = Outcome::Failure { reason, stderr: String::new(), seconds: None };
+            done(Attempt { number: self.number, outcome });
+        }
+    }
+}
+
 /// Has the kernel kill the process when the thread that started it dies, as it does when noregret is killed: an evaluation
-/// without anybody to hear its result must not go on using a GPU.
+/// without anybody to hear its result must not go on using a GPU. This reaches the command itself; what it has started
+/// must notice on its own that it is alone.
 #[cfg(target_os = "linux")]
 fn die_with_us(command: &mut Command) {
     use rustix::process::set_parent_process_death_signal;
@@ -158,14 +197,14 @@ fn die_with_us(_: &mut Command) {}
 
 fn watch(
     command: &mut Command,
-    number: u64,
     since: Instant,
     started: &Sender<io::Result<Arc<Process>>>,
-    done: impl FnOnce(Attempt),
+    end: End<impl FnOnce(Attempt)>,
 ) {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
+            end.without();
             let _ = started.send(Err(error));
             return;
         }
@@ -177,10 +216,9 @@ fn watch(
     let stderr = Tail::of(child.stderr.take());
     let (status, killed) = wait(&mut child, &process, &stdout);
     let seconds = since.elapsed().as_secs_f64();
-    stdout.finish(DRAIN);
+    stdout.finish(LAST_WORDS);
     stderr.finish(DRAIN);
-    let outcome = judge(status, killed, &stdout.text(), &stderr.text(), seconds);
-    done(Attempt { number, outcome });
+    end.with(judge(status, killed, &stdout.text(), &stderr.text(), seconds));
 }
 
 /// Waits for the end of the process, and of whatever it has left in its group.

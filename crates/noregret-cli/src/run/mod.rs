@@ -17,9 +17,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Error;
-use noregret::Trial;
-use noregret_store::{HandOut, Outcome, SharedStudy, StoreError, Timestamp, Verdict, this_worker};
+use noregret::{Param, Space, Trial};
+use noregret_store::{HandOut, Outcome, SharedStudy, StoreError, Timestamp, this_worker};
+use noregret_testkit::Problem;
 
+use crate::common_args::JsonArg;
 use crate::study_file::StudyFileError;
 use crate::target::{StudyArgs, Target};
 use crate::{Interrupted, NothingLeft, UsageError};
@@ -36,8 +38,12 @@ use signals::Stop;
 const LEASE: Duration = Duration::from_mins(2);
 /// How often something may have to be done though nothing has happened: time-outs, signs of life, others' results.
 const TICK: Duration = Duration::from_millis(200);
-/// How often an unwritable log is tried again.
+/// How often an unwritable log, or a command that cannot be started any more, is tried again.
 const RETRY: Duration = Duration::from_secs(2);
+/// How often in a row a command may fail to start that could be started before.
+const MAX_FAILED_STARTS: u32 = 5;
+/// How long results are waited for that were on their way when everything was stopped.
+const LAST_CALL: Duration = Duration::from_millis(300);
 
 /// Flags of `noregret run`.
 #[derive(Debug, clap::Args)]
@@ -51,9 +57,8 @@ pub(crate) struct Args {
     /// Trials of the study in all, in place of the study file's
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
-    /// Print one JSON object a line for everything that happens
-    #[arg(long, env = "NOREGRET_JSON")]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const AFTER_HELP: &str = "\
@@ -95,11 +100,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         || batch.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get)),
         NonZeroUsize::get,
     );
+    if let Objective::Builtin(problem) = &objective {
+        check_builtin(problem, shared.study().space())?;
+    }
     let (sender, messages) = mpsc::channel();
     let forward = sender.clone();
     signals::listen(move |stop| drop(forward.send(Message::Signal(stop))))?;
     let budget = args.trials.or(file.study.trials.map(Into::into));
-    let report = Report::new(args.json, out, &mut shared, budget, workers, &target);
+    let report = Report::new(args.json.json, out, &mut shared, budget, workers, &target);
     let runner = Runner {
         objective,
         batch,
@@ -109,27 +117,48 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         regret_below: file.study.stop_when_regret_below,
         judged: 0,
         timeout: file.objective.timeout.map(|span| span.0),
-        deadline: file.study.timeout.map(|span| Instant::now() + span.0),
+        // A time that never comes is no limit.
+        deadline: file.study.timeout.and_then(|span| Instant::now().checked_add(span.0)),
         worker: this_worker(),
         shared,
         running: BTreeMap::new(),
+        given_up: Vec::new(),
         unsaved: Vec::new(),
         sender,
         messages,
         report,
         renewed: Instant::now(),
         stopping: None,
+        has_started: false,
+        failed_starts: 0,
+        not_before: None,
     };
     runner.run(&target)
 }
 
+/// A test problem takes numbers, and as many as it has dimensions.
+fn check_builtin(problem: &Problem, space: &Space) -> Result<(), UsageError> {
+    let numeric = space.as_pool().is_some()
+        || space.params().all(|(_, param)| matches!(param, Param::Float { .. } | Param::Int { .. }));
+    if numeric && space.dims() == problem.dims() {
+        return Ok(());
+    }
+    let (dims, name) = (problem.dims(), &problem.name);
+    let text = format!(
+        "[objective] builtin `{name}` takes {dims} numbers: leave [parameters] out, or declare as many floats or ints"
+    );
+    Err(UsageError::new(text))
+}
+
 /// Why no more trials are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Stopping {
     Interrupted,
     TimeOut,
     Exhausted,
     Satisfied,
+    /// The command could be started before, and cannot any more.
+    Broken(StartError),
 }
 
 struct Runner<'a> {
@@ -146,6 +175,8 @@ struct Runner<'a> {
     worker: String,
     shared: SharedStudy,
     running: BTreeMap<u64, Running>,
+    /// Trials that were stopped.
+    given_up: Vec<u64>,
     /// Results that the log could not take yet.
     unsaved: Vec<(u64, Outcome)>,
     sender: Sender<Message>,
@@ -153,22 +184,30 @@ struct Runner<'a> {
     report: Report<'a>,
     renewed: Instant,
     stopping: Option<Stopping>,
+    /// Whether the command could be started at all.
+    has_started: bool,
+    /// How often in a row it could not, though it could before.
+    failed_starts: u32,
+    /// No evaluation is started before this.
+    not_before: Option<Instant>,
 }
 
 impl Runner<'_> {
     fn run(mut self, target: &Target) -> Result<(), Error> {
         let done = self.work();
-        if !self.unsaved.is_empty() {
-            self.report.unsaved(&self.unsaved, target);
-        }
         if done.is_err() {
             self.abandon();
         }
+        if !self.unsaved.is_empty() {
+            self.report.unsaved(&self.unsaved, target);
+        }
         done?;
-        self.report.finish(&mut self.shared, self.stopping == Some(Stopping::Interrupted), target)?;
+        let interrupted = self.is_interrupted();
+        self.report.finish(&mut self.shared, interrupted, target)?;
         match self.stopping {
             Some(Stopping::Interrupted) => Err(Interrupted.into()),
             Some(Stopping::Exhausted) => Err(NothingLeft.into()),
+            Some(Stopping::Broken(error)) => Err(error.into()),
             _ if self.shared.ledger().complete() == 0 && self.shared.ledger().failed() > 0 => {
                 let failed = self.shared.ledger().failed();
                 Err(Error::msg(format!("all {failed} trials have failed; `noregret trials` shows why")))
@@ -177,62 +216,68 @@ impl Runner<'_> {
         }
     }
 
+    fn is_interrupted(&self) -> bool {
+        matches!(self.stopping, Some(Stopping::Interrupted))
+    }
+
     fn work(&mut self) -> Result<(), Error> {
         loop {
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 self.stopping.get_or_insert(Stopping::TimeOut);
             }
+            self.judge();
+            self.renew()?;
             if self.stopping.is_none() && self.unsaved.is_empty() {
                 self.launch()?;
             }
             self.report.tick(self.running.len(), &self.shared);
-            if self.running.is_empty() && self.unsaved.is_empty() && !self.waits_for_others() {
+            if self.running.is_empty() && self.unsaved.is_empty() && !self.waits() {
                 return Ok(());
             }
-            let mut ended = Vec::new();
             let first = match self.messages.recv_timeout(self.patience()) {
                 Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => unreachable!("invariant: we hold a sender ourselves"),
             };
             // Whatever else has ended by now goes into the same commit.
+            let mut ended = Vec::new();
+            let mut signals = Vec::new();
             for message in first.into_iter().chain(self.messages.try_iter()) {
                 match message {
                     Message::Ended(attempt) => ended.push(attempt),
-                    Message::Signal(stop) => {
-                        let at_once = stop == Stop::Now || self.stopping == Some(Stopping::Interrupted);
-                        self.stopping = Some(Stopping::Interrupted);
-                        if at_once {
-                            self.settle(ended)?;
-                            self.abandon();
-                            return Ok(());
-                        }
-                        self.report.interrupted(self.running.len());
-                    }
+                    Message::Signal(stop) => signals.push(stop),
                 }
             }
             self.settle(ended)?;
-            self.judge()?;
+            for stop in signals {
+                let at_once = stop == Stop::Now || self.is_interrupted();
+                self.stopping = Some(Stopping::Interrupted);
+                if at_once {
+                    self.abandon();
+                    return Ok(());
+                }
+                self.report.interrupted(self.running.len());
+            }
             self.tick()?;
         }
     }
 
     /// Stops if next to nothing is left to gain: if the upper end of the interval is below the threshold. Estimated when
     /// there is a twentieth more to know, so that it stays cheap beside the proposals.
-    fn judge(&mut self) -> Result<(), Error> {
-        let Some(threshold) = self.regret_below else { return Ok(()) };
+    fn judge(&mut self) {
+        let Some(threshold) = self.regret_below else { return };
         let complete = self.shared.ledger().complete();
         if self.stopping.is_some() || complete < self.judged + (complete / 20).max(1) {
-            return Ok(());
+            return;
         }
         self.judged = complete;
-        if let Some(regret) = self.shared.study().remaining_regret()?
+        // Without an estimate the study goes on: it was asked for so many trials.
+        if let Ok(Some(regret)) = self.shared.study().remaining_regret()
             && regret.interval.1 < threshold
         {
             self.stopping = Some(Stopping::Satisfied);
             self.report.satisfied(&regret, threshold);
         }
-        Ok(())
     }
 
     /// How long to wait for something to happen.
@@ -240,17 +285,26 @@ impl Runner<'_> {
         if self.unsaved.is_empty() { TICK } else { RETRY }
     }
 
-    /// Whether the study is not done while we have nothing to do: somebody else evaluates, and might vanish.
-    fn waits_for_others(&self) -> bool {
-        self.stopping.is_none() && self.shared.ledger().next_deadline(&self.worker).is_some()
+    /// Whether the study is not done while we have nothing to do: somebody else evaluates, and might vanish, or the command
+    /// is given another chance.
+    fn waits(&mut self) -> bool {
+        if self.stopping.is_some() {
+            return false;
+        }
+        let others = self.shared.ledger().next_deadline(&self.worker).is_some();
+        if others {
+            self.report.waiting(&self.shared);
+        }
+        others || self.not_before.is_some()
     }
 
     /// Gives the free workers something to do.
     fn launch(&mut self) -> Result<(), Error> {
         let free = self.workers.saturating_sub(self.running.len());
-        if free == 0 {
+        if free == 0 || self.not_before.is_some_and(|moment| Instant::now() < moment) {
             return Ok(());
         }
+        self.not_before = None;
         let order = HandOut {
             wanted: free,
             batch: self.batch,
@@ -262,7 +316,7 @@ impl Runner<'_> {
         let trials = match self.shared.hand_out(&order, Timestamp::now()) {
             Ok(trials) => trials,
             Err(error) if error.is_exhausted() => {
-                if self.running.is_empty() && !self.waits_for_others() {
+                if self.running.is_empty() && !self.waits() {
                     self.stopping = Some(Stopping::Exhausted);
                 }
                 return Ok(());
@@ -275,51 +329,67 @@ impl Runner<'_> {
             Err(error) => return Err(error.into()),
         };
         if !trials.is_empty() {
-            self.report.handed_out(&trials, begin.elapsed(), &self.shared);
+            self.report.handed_out(&trials, begin.elapsed());
         }
-        for trial in &trials {
-            self.start(trial)?;
+        for (i, trial) in trials.iter().enumerate() {
+            if let Err(error) = self.start(trial) {
+                let rest: Vec<u64> = trials[i..].iter().map(|trial| trial.number).collect();
+                return self.not_started(&rest, error);
+            }
         }
         Ok(())
     }
 
-    fn start(&mut self, trial: &Trial) -> Result<(), Error> {
+    fn start(&mut self, trial: &Trial) -> Result<(), StartError> {
         let sender = self.sender.clone();
         let done = move |attempt| drop(sender.send(Message::Ended(attempt)));
         let pool = self.shared.study().space().as_pool();
         let id = pool.zip(trial.row).map(|(pool, row)| pool.id(row).into_owned());
         let running = self.objective.start(trial, id.as_deref(), done)?;
-        self.running.insert(trial.number, running);
+        let before = self.running.insert(trial.number, running);
+        debug_assert!(before.is_none(), "trial {} is running already", trial.number);
+        self.has_started = true;
+        self.failed_starts = 0;
         Ok(())
     }
 
-    /// Writes down how evaluations ended.
+    /// A command that never started is a mistake in the study file. One that did may start again, when memory is free or
+    /// whoever edits it is done; its trials wait.
+    fn not_started(&mut self, numbers: &[u64], error: StartError) -> Result<(), Error> {
+        tolerate(self.shared.release(numbers, &self.worker, Timestamp::now()), &mut self.report)?;
+        if !self.has_started {
+            return Err(error.into());
+        }
+        self.failed_starts += 1;
+        self.report.not_started(&error);
+        if self.failed_starts >= MAX_FAILED_STARTS {
+            self.stopping = Some(Stopping::Broken(error));
+        } else {
+            self.not_before = Some(Instant::now() + RETRY);
+        }
+        Ok(())
+    }
+
+    /// Writes down how evaluations ended, or keeps it until that is possible.
     fn settle(&mut self, ended: Vec<Attempt>) -> Result<(), Error> {
         for Attempt { number, outcome } in ended {
             self.running.remove(&number);
-            if let Outcome::Failure { reason, stderr, seconds } = &outcome
-                && self.may_retry(number)
-            {
-                let seconds = seconds.unwrap_or_default();
-                match self.shared.retry(number, reason, stderr, seconds, Timestamp::now()) {
-                    Ok(()) => {
-                        self.report.retried(number, reason);
-                        continue;
-                    }
-                    Err(error) if error.is_temporary() => self.report.unwritable(&error),
-                    Err(error) => return Err(error.into()),
+            let outcome = match outcome {
+                Outcome::Failure { reason, stderr, seconds } if self.may_retry(number) => {
+                    Outcome::Retry { reason, stderr, seconds: seconds.unwrap_or_default() }
                 }
-            }
+                other => other,
+            };
             self.unsaved.push((number, outcome));
         }
         if self.unsaved.is_empty() {
             return Ok(());
         }
-        match self.shared.tell(&self.unsaved, Timestamp::now()) {
+        match self.shared.tell(&self.unsaved, Some(&self.worker), Timestamp::now()) {
             Ok(verdicts) => {
                 let told = std::mem::take(&mut self.unsaved);
                 for ((number, outcome), verdict) in told.iter().zip(verdicts) {
-                    self.told(*number, outcome, verdict);
+                    self.report.told(*number, outcome, verdict, &mut self.shared);
                 }
                 Ok(())
             }
@@ -333,11 +403,7 @@ impl Runner<'_> {
 
     fn may_retry(&self, number: u64) -> bool {
         let tried = self.shared.ledger().record(number).map_or(0, |record| record.retries);
-        self.stopping != Some(Stopping::Interrupted) && tried < self.retries
-    }
-
-    fn told(&mut self, number: u64, outcome: &Outcome, verdict: Verdict) {
-        self.report.told(number, outcome, verdict, &mut self.shared);
+        !self.is_interrupted() && tried < self.retries
     }
 
     /// What time alone brings: evaluations that take too long, signs of life, news from others.
@@ -347,25 +413,53 @@ impl Runner<'_> {
                 running.kill(&format!("it took longer than {}", humantime::format_duration(limit)));
             }
         }
-        if self.renewed.elapsed() > LEASE / 3 && !self.running.is_empty() {
-            self.renewed = Instant::now();
-            tolerate(self.shared.renew(&self.worker, LEASE, Timestamp::now()), &mut self.report)?;
-        }
         if self.running.len() < self.workers {
-            tolerate(self.shared.catch_up().map(drop), &mut self.report)?;
+            match self.shared.catch_up() {
+                Ok(0) => {}
+                Ok(_) => self.report.caught_up(&mut self.shared),
+                Err(error) => tolerate(Err(error), &mut self.report)?,
+            }
         }
         Ok(())
     }
 
-    /// Stops all evaluations and gives their trials back.
+    /// A sign of life, so that nobody takes our trials over.
+    fn renew(&mut self) -> Result<(), Error> {
+        if self.renewed.elapsed() < LEASE / 3 || self.running.is_empty() {
+            return Ok(());
+        }
+        match self.shared.renew(&self.worker, LEASE, Timestamp::now()) {
+            Ok(()) => {
+                self.renewed = Instant::now();
+                Ok(())
+            }
+            Err(error) => tolerate(Err(error), &mut self.report),
+        }
+    }
+
+    /// Stops all evaluations and gives their trials back, but for those that have a value by now.
     fn abandon(&mut self) {
         for running in self.running.values() {
             running.kill("noregret was stopped");
         }
-        let numbers: Vec<u64> = self.running.keys().copied().collect();
-        // Results may have come in the meantime; what cannot be written down returns to the queue when its lease ends.
-        let _ = self.shared.release(&numbers, &self.worker, Timestamp::now());
-        self.running.clear();
+        let until = Instant::now() + LAST_CALL;
+        while !self.running.is_empty()
+            && let Ok(message) = self.messages.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            if let Message::Ended(Attempt { number, outcome: outcome @ Outcome::Value { .. } }) = message {
+                self.running.remove(&number);
+                self.unsaved.push((number, outcome));
+            } else if let Message::Ended(Attempt { number, .. }) = message {
+                self.running.remove(&number);
+                self.given_up.push(number);
+            }
+        }
+        self.given_up.extend(std::mem::take(&mut self.running).into_keys());
+        if let Ok(_told) = self.shared.tell(&self.unsaved, Some(&self.worker), Timestamp::now()) {
+            self.unsaved.clear();
+        }
+        // What cannot be written down returns to the queue when it is noticed that we are gone.
+        let _ = self.shared.release(&self.given_up, &self.worker, Timestamp::now());
     }
 }
 

@@ -10,7 +10,9 @@ use noregret::{Direction, Trial};
 use noregret_store::{Outcome, SharedStudy, StoreError, TrialStatus, Verdict};
 use serde_json::json;
 
+use super::evaluate::StartError;
 use crate::number::short;
+use crate::say;
 use crate::summary;
 use crate::target::Target;
 use crate::trial_json::{TrialJson, id_of, params_of};
@@ -37,6 +39,7 @@ pub(super) struct Report<'a> {
     evaluations: f64,
     drawn: Instant,
     complained: Option<String>,
+    waits: bool,
 }
 
 impl<'a> Report<'a> {
@@ -67,6 +70,7 @@ impl<'a> Report<'a> {
             evaluations: 0.0,
             drawn: now,
             complained: None,
+            waits: false,
         };
         report.started(shared, workers, target);
         report
@@ -74,7 +78,7 @@ impl<'a> Report<'a> {
 
     fn started(&mut self, shared: &mut SharedStudy, workers: usize, target: &Target) {
         let ledger = shared.ledger();
-        let (asked, over) = (ledger.asked(), ledger.complete() + ledger.failed());
+        let (asked, over) = (ledger.asked(), ledger.ended());
         if let Reporter::Terminal(bar) = &self.reporter {
             bar.set_position(over);
         }
@@ -109,25 +113,38 @@ impl<'a> Report<'a> {
     /// A line for people, on stderr.
     fn line(&self, line: &str) {
         match &self.reporter {
-            Reporter::Terminal(bar) => bar.suspend(|| eprintln!("{line}")),
-            Reporter::Lines => eprintln!("{line}"),
+            Reporter::Terminal(bar) => bar.suspend(|| say(line)),
+            Reporter::Lines => say(line),
             Reporter::Json => {}
         }
     }
 
-    pub(super) fn handed_out(&mut self, trials: &[Trial], took: Duration, shared: &SharedStudy) {
+    pub(super) fn handed_out(&mut self, trials: &[Trial], took: Duration) {
         self.model += took;
         let numbers: Vec<u64> = trials.iter().map(|trial| trial.number).collect();
         self.event(&json!({ "event": "asked", "numbers": numbers, "seconds": took.as_secs_f64() }));
-        if matches!(self.reporter, Reporter::Json) {
-            let records: Vec<_> =
-                numbers.iter().filter_map(|&n| shared.ledger().record(n).cloned()).collect();
-            for (record, trial) in records.iter().zip(trials) {
-                self.event(
-                    &json!({ "event": "started_trial", "number": record.number, "params": trial.params }),
-                );
-            }
+        for trial in trials {
+            self.event(&json!({ "event": "started_trial", "number": trial.number, "params": trial.params }));
         }
+    }
+
+    /// Others have written to the log.
+    pub(super) fn caught_up(&mut self, shared: &mut SharedStudy) {
+        self.best = shared.study().best_observed().and_then(|trial| Some((trial.number, trial.value()?)));
+    }
+
+    /// Nothing is left to do but to wait; said once.
+    pub(super) fn waiting(&mut self, shared: &SharedStudy) {
+        if !self.waits {
+            self.waits = true;
+            let n = shared.ledger().running().count();
+            self.line(&format!("waiting for {n} trials that others evaluate; Ctrl-C stops waiting"));
+        }
+    }
+
+    pub(super) fn not_started(&mut self, error: &StartError) {
+        self.event(&json!({ "event": "not_started", "reason": error.to_string() }));
+        self.warn(&format!("warning: {error}; trying again in a moment"));
     }
 
     pub(super) fn told(
@@ -139,9 +156,14 @@ impl<'a> Report<'a> {
     ) {
         let seconds = match outcome {
             Outcome::Value { seconds, .. } | Outcome::Failure { seconds, .. } => seconds.unwrap_or_default(),
+            Outcome::Retry { seconds, .. } => *seconds,
         };
         self.evaluations += seconds;
         self.complained = None;
+        if let (Verdict::Retried, Outcome::Retry { reason, .. }) = (verdict, outcome) {
+            self.retried(number, reason);
+            return;
+        }
         let Some(record) = shared.ledger().record(number).cloned() else { return };
         let space = shared.study().space().clone();
         let is_best = match record.status {
@@ -152,17 +174,20 @@ impl<'a> Report<'a> {
             let trial = serde_json::to_value(TrialJson::new(&record, &space)).unwrap_or_default();
             let event = match verdict {
                 Verdict::Complete | Verdict::AfterFailure => "told",
-                Verdict::Failed => "failed",
+                Verdict::Failed | Verdict::Retried => "failed",
                 Verdict::Same | Verdict::Late => "late",
             };
             self.event(&json!({ "event": event, "trial": trial, "best": is_best }));
             return;
         }
-        let over = shared.ledger().complete() + shared.ledger().failed();
+        let over = shared.ledger().ended();
         let what = id_of(&record, &space).unwrap_or_else(|| summary::params(&params_of(&record, &space)));
         match (&record.status, verdict) {
-            (_, Verdict::Same | Verdict::Late) => {
-                self.line(&format!("trial {number}: a second result, recorded and not counted"));
+            (_, Verdict::Same) => self.line(&format!("trial {number} has this result already")),
+            (_, Verdict::Late) => {
+                self.line(&format!(
+                    "trial {number} has a result already; this one is recorded and not counted"
+                ));
             }
             (TrialStatus::Failed { reason }, _) => {
                 let last = record.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
@@ -190,7 +215,7 @@ impl<'a> Report<'a> {
         better
     }
 
-    pub(super) fn retried(&mut self, number: u64, reason: &str) {
+    fn retried(&mut self, number: u64, reason: &str) {
         self.event(&json!({ "event": "retried", "number": number, "reason": reason }));
         self.line(&format!("trial {number} failed and will be tried again: {reason}"));
     }
@@ -206,10 +231,8 @@ impl<'a> Report<'a> {
     pub(super) fn satisfied(&mut self, regret: &RemainingRegret, threshold: f64) {
         self.event(&json!({ "event": "satisfied", "remaining_regret": regret, "threshold": threshold }));
         let (median, upper) = (short(regret.median), short(regret.interval.1));
-        self.line(&format!(
-            "stopping: about {median} is left to gain, {upper} at most, below {}",
-            short(threshold)
-        ));
+        let text = format!("stopping: about {median} is left to gain (95 %: below {upper}), less than");
+        self.line(&format!("{text} {}", short(threshold)));
     }
 
     /// The log cannot be written; said once until it works again.
@@ -229,8 +252,15 @@ impl<'a> Report<'a> {
         for (number, outcome) in results {
             let words = &target.words;
             self.warn(&match outcome {
-                Outcome::Value { value, .. } => format!("  noregret tell {words} {number} {value}"),
-                Outcome::Failure { reason, .. } => {
+                Outcome::Value { value, noise_var: None, attrs, .. } if attrs.is_empty() => {
+                    format!("  noregret tell {words} {number} {value}")
+                }
+                Outcome::Value { value, noise_var, attrs, .. } => {
+                    let answer =
+                        json!({ "value": value, "noise_var": noise_var, "attrs": attrs }).to_string();
+                    format!("  noregret tell {words} {number} {}", crate::target::quoted(&answer))
+                }
+                Outcome::Failure { reason, .. } | Outcome::Retry { reason, .. } => {
                     format!("  noregret tell {words} {number} --fail {}", crate::target::quoted(reason))
                 }
             });
@@ -240,7 +270,7 @@ impl<'a> Report<'a> {
     /// For people, however the rest is shown.
     fn warn(&self, line: &str) {
         if matches!(self.reporter, Reporter::Json) {
-            eprintln!("{line}");
+            say(line);
         } else {
             self.line(line);
         }
@@ -250,7 +280,7 @@ impl<'a> Report<'a> {
         if let Reporter::Terminal(bar) = &self.reporter
             && self.drawn.elapsed() > Duration::from_millis(50)
         {
-            bar.set_position(shared.ledger().complete() + shared.ledger().failed());
+            bar.set_position(shared.ledger().ended());
             self.draw(bar, running);
             self.drawn = Instant::now();
         }

@@ -62,6 +62,9 @@ pub enum Problem {
     /// A name that says nothing.
     #[error("a study needs a name that is not empty")]
     EmptyName,
+    /// An option of the algorithm that cannot be.
+    #[error("algorithm: {0}")]
+    Algorithm(Box<noregret::Error>),
     /// Parameters or constraints that cannot be.
     #[error(transparent)]
     Parameters(Box<SpaceError>),
@@ -128,6 +131,7 @@ impl Problem {
             Self::Space { both: true } => place::of_path(text, &["pool"]),
             Self::ConstraintsWithoutParameters => place::of_path(text, &["constraints"]),
             Self::Threshold { .. } => place::of_path(text, &["study", "stop_when_regret_below"]),
+            Self::Algorithm(_) => place::of_path(text, &["study", "algorithm"]),
             Self::EmptyName => place::of_path(text, &["study", "name"]),
             Self::Parameters(error) => match &**error {
                 SpaceError::Constraint { name, column, .. } => {

@@ -1,16 +1,16 @@
 //! Old results from a CSV file: one row a result, one column a parameter.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Error};
 use noregret::space::nearest;
 use noregret::{Param, Params, Space, Value};
-use noregret_store::{Added, Ledger, Timestamp};
+use noregret_store::{Added, Timestamp};
 
-use crate::UsageError;
+use crate::export::parameter_column;
 use crate::target::Target;
+use crate::{UsageError, say};
 
 pub(super) fn run(
     target: &Target,
@@ -24,21 +24,19 @@ pub(super) fn run(
     let id = target.file.as_ref().and_then(|(file, _)| file.pool.as_ref()?.id.clone());
     let table = read(path, &space, value_column, id.as_deref())?;
     let found = table.results.len();
-    let results = unknown_ones(table.results, shared.ledger(), &space)?;
-    let known = found - results.len();
-    if !results.is_empty() {
-        shared.add(&results, Timestamp::now())?;
-    }
-    let failed = results.iter().filter(|result| result.value.is_none()).count();
+    let added = shared.add(&table.results, Timestamp::now())?;
+    let known = found - added;
+    let failed = table.results.iter().filter(|result| result.value.is_none()).count();
     if json {
-        let report = serde_json::json!({ "added": results.len(), "failed": failed, "known": known, "ignored": table.ignored });
+        let report =
+            serde_json::json!({ "added": added, "failed": failed, "known": known, "ignored": table.ignored });
         writeln!(out, "{report}")?;
     } else {
-        let failed = if failed > 0 { format!(", {failed} of them failures") } else { String::new() };
+        let failed = if failed > 0 { format!(" ({failed} of {found} are failures)") } else { String::new() };
         let known = if known > 0 { format!("; {known} were known already") } else { String::new() };
-        writeln!(out, "{} results added{failed}{known}", results.len())?;
+        writeln!(out, "{added} results added{failed}{known}")?;
         if !table.ignored.is_empty() {
-            eprintln!("columns that are no parameters: {}", table.ignored.join(", "));
+            say(&format!("columns that are no parameters: {}", table.ignored.join(", ")));
         }
     }
     Ok(())
@@ -68,7 +66,7 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
     let columns = if id.is_some() {
         Vec::new()
     } else {
-        space.names().iter().map(|name| needed(name)).collect::<Result<_, _>>()?
+        space.names().iter().map(|name| needed(&column_of(name, &header))).collect::<Result<_, _>>()?
     };
     let used = |i: &usize| columns.contains(i) || [Some(value), noise, state, id].contains(&Some(*i));
     let ignored = (0..header.len()).filter(|i| !used(i)).map(|i| header[i].clone()).collect();
@@ -107,6 +105,12 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
     Ok(Table { results, ignored })
 }
 
+/// The column of a parameter: under its own name, unless an export had to give it another.
+fn column_of(name: &str, header: &[String]) -> String {
+    let other = parameter_column(name);
+    if header.contains(&other) { other } else { name.to_owned() }
+}
+
 fn params<'a>(space: &Space, columns: &[usize], cell: impl Fn(usize) -> &'a str) -> Params {
     if space.as_pool().is_some() {
         let number = |text: &str| text.parse().map_or_else(|_| Value::from(text), Value::Float);
@@ -138,37 +142,6 @@ fn value_of(param: &Param, text: &str) -> Value {
         },
     };
     parsed.unwrap_or_else(|| text.into())
-}
-
-/// Without those that were added before, so that importing a file twice changes nothing; a file may repeat itself.
-fn unknown_ones(results: Vec<Added>, ledger: &Ledger, space: &Space) -> Result<Vec<Added>, Error> {
-    type Key = (Vec<u64>, Option<usize>, Option<u64>);
-    let key = |x: &[f64], row: Option<usize>, value: Option<f64>| -> Key {
-        (x.iter().map(|x| x.to_bits()).collect(), row, value.map(f64::to_bits))
-    };
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
-    for record in ledger.records().iter().filter(|record| record.added.is_some()) {
-        let value = match record.status {
-            noregret_store::TrialStatus::Complete { value, .. } => Some(value),
-            _ => None,
-        };
-        *known.entry(key(&record.choice.x, record.choice.row, value)).or_default() += 1;
-    }
-    let mut new = Vec::new();
-    for result in results {
-        let (x, row) = match space.as_pool() {
-            Some(pool) => {
-                let row = result.row.or_else(|| pool.row_of(&result.params));
-                (space.encode(&result.params)?, row)
-            }
-            None => (space.encode(&result.params)?, None),
-        };
-        match known.get_mut(&key(&x, row, result.value)) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => new.push(result),
-        }
-    }
-    Ok(new)
 }
 
 #[cfg(test)]

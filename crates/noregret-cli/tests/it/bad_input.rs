@@ -45,6 +45,7 @@ fn study_files() {
 #[test]
 fn studies_that_are_not_there() {
     let folder = Folder::with("", r#"["true"]"#);
+    folder.call(&["ask", "study.toml", "--dry-run"]).with(0);
     for command in ["trials", "best", "show", "export"] {
         let ended = folder.call(&[command, "study.toml"]).with(1);
         assert!(ended.stderr.contains("study `s` has no trials yet"), "{ended:?}");
@@ -68,6 +69,10 @@ fn a_study_that_has_changed() {
     folder.write("study.toml", &text.replace("high = 1", "high = 2"));
     let ended = folder.call(&["run", "study.toml", "--trials", "2"]).with(2);
     assert!(ended.stderr.contains("parameter `x` was") && ended.stderr.contains("tell --from"), "{ended:?}");
+    for command in ["trials", "best", "show", "export"] {
+        assert!(folder.call(&[command, "study.toml"]).with(2).stderr.contains("parameter `x` was"));
+    }
+    folder.call(&["export", "--study", "s", "--storage", "sqlite:///noregret.db"]).with(0);
     folder.write("study.toml", &text.replace("trials = 1", "trials = 2\nalgorithm = \"sobol\"\nseed = 9"));
     folder.call(&["run", "study.toml"]).with(0);
     assert_eq!(folder.count("complete"), 2);
@@ -85,6 +90,59 @@ fn a_command_that_does_not_exist() {
     let folder = Folder::with("", r#"["echo", "{y}"]"#);
     let ended = folder.call(&["run", "study.toml", "--trials", "1"]).with(2);
     assert!(ended.stderr.contains("`{y}` in \"{y}\" names no parameter (nearest: `x`)"), "{ended:?}");
+}
+
+#[test]
+fn a_misspelt_command_harms_no_trial() {
+    let folder = Folder::with("trials = 3\nbatch = 2", r#"["./trian.py"]"#);
+    for _ in 0..12 {
+        folder.call(&["run", "study.toml"]).with(2);
+    }
+    assert_eq!((folder.trials().len(), folder.count("waiting")), (2, 2));
+}
+
+#[test]
+fn a_command_that_breaks_half_way_may_be_mended() {
+    let folder = Folder::with("trials = 4", r#"["./evaluate"]"#);
+    folder.script(
+        "evaluate",
+        "[ $NOREGRET_TRIAL = 1 ] && [ ! -e broken ] && touch broken && chmod -x evaluate; echo 1",
+    );
+    let mut child = folder.start(&["run", "study.toml"]);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let warning = lines.find(|line| line.starts_with("warning: ")).unwrap();
+    assert!(warning.contains("cannot be started: Permission denied"), "{warning}");
+    fs::set_permissions(folder.path("evaluate"), fs::Permissions::from_mode(0o755)).unwrap();
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.count("complete"), 4);
+}
+
+#[test]
+fn messages_that_nobody_can_read_stop_nothing() {
+    let folder = Folder::with("trials = 5", r#"["echo", "{x}"]"#);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = folder.command(&["run", "study.toml"]);
+    assert!(command.stderr(full).stdout(Stdio::null()).status().unwrap().success());
+    assert_eq!(folder.count("complete"), 5);
+}
+
+#[test]
+fn a_test_problem_of_other_dimensions() {
+    let folder = Folder::full(
+        "[study]\nname = \"s\"\ntrials = 2\n[objective]\nbuiltin = \"branin\"\n[parameters]\nx = { type = \"bool\" }\n",
+    );
+    let ended = folder.call(&["run", "study.toml"]).with(2);
+    assert!(ended.stderr.contains("takes 2 numbers"), "{ended:?}");
+}
+
+#[test]
+fn options_of_algorithms() {
+    let folder = Folder::with("algorithm = { name = \"gp-ei\", model = { fit_points = 0 } }", r#"["true"]"#);
+    let ended = folder.call(&["run", "study.toml"]).with(2);
+    assert!(ended.stderr.starts_with("error: study.toml:3:"), "{ended:?}");
+    assert_eq!(ended.stderr.matches("fit_points must be").count(), 1, "{ended:?}");
+    assert!(!folder.path("noregret.db").exists());
 }
 
 #[test]

@@ -139,6 +139,11 @@ fn ask_and_tell_by_hand() {
     let tell = |args: &[&str]| folder.call(&[&["tell", "study.toml"], args].concat());
     assert!(tell(&["0", "-1.5"]).with(0).stdout.contains("complete"));
     assert!(tell(&["0", "-1.5"]).with(0).stdout.contains("nothing new"));
+    assert!(tell(&["0", "-15e-1"]).with(0).stdout.contains("nothing new"));
+    assert!(
+        tell(&["0", "-1.5", "--noise-var", "0.1"]).with(0).stdout.contains("not counted"),
+        "the variance is new"
+    );
     assert!(tell(&["0", "3"]).with(0).stdout.contains("not counted"));
     assert!(tell(&["1", "--fail", "the plate broke"]).with(0).stdout.contains("failed"));
     assert!(tell(&["1", "nan"]).with(0).stdout.contains("not counted"));
@@ -252,14 +257,43 @@ fn a_first_ctrl_c_finishes_and_a_second_stops() {
 }
 
 #[test]
+fn a_signal_that_is_to_be_ignored_is_ignored() {
+    let folder = Folder::with("trials = 2", r#"["sh", "-c", "echo >> started; sleep 0.4; echo 1"]"#);
+    let script = "trap '' HUP; exec \"$0\" run study.toml";
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_noregret")])
+        .current_dir(folder.root())
+        .spawn()
+        .unwrap();
+    until("it runs", || folder.path("started").exists());
+    send("-HUP", child.id());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.count("complete"), 2);
+}
+
+#[test]
+fn an_automatic_batch_is_as_large_as_the_algorithm_says() {
+    // One at a time for this algorithm, however many workers there are.
+    let folder = Folder::with(
+        "trials = 4\nbatch = \"auto\"\nalgorithm = \"gp-ei\"",
+        r#"["sh", "-c", "ls running.* 2>/dev/null; touch running.$$; sleep 0.05; rm running.$$; echo 1"]"#,
+    );
+    folder.call(&["run", "study.toml", "--workers", "4"]).with(0);
+    assert_eq!(folder.count("complete"), 4);
+}
+
+#[test]
 fn old_results_are_carried_over() {
     let folder = Folder::with("trials = 3\nalgorithm = \"gp-ei\"", ECHO);
     folder.write("old.csv", "note,x,value\na,0.25,1.5\nb,0.5,nan\nc,0.75,2\n");
     let told = folder.call(&["tell", "study.toml", "--from", "old.csv"]).with(0);
-    assert!(told.stdout.contains("3 results added, 1 of them failures"), "{told:?}");
+    assert!(told.stdout.contains("3 results added (1 of 3 are failures)"), "{told:?}");
     assert!(told.stderr.contains("no parameters: note"), "{told:?}");
     let again = folder.call(&["tell", "study.toml", "--from", "old.csv"]).with(0);
-    assert!(again.stdout.contains("0 results added; 3 were known already"), "{again:?}");
+    assert!(
+        again.stdout.contains("0 results added") && again.stdout.contains("3 were known already"),
+        "{again:?}"
+    );
     folder.call(&["run", "study.toml"]).with(0);
     assert_eq!(
         (folder.trials().len(), folder.count("complete")),
@@ -278,6 +312,8 @@ fn old_results_are_carried_over() {
     );
     let carried = folder.call(&["tell", "other.toml", "--from", "all.csv"]).with(0);
     assert!(carried.stdout.contains("6 results added"), "{carried:?}");
+    let own = folder.call(&["tell", "study.toml", "--from", "all.csv"]).with(0);
+    assert!(own.stdout.contains("0 results added"), "{own:?}");
 }
 
 /// A row of a Parquet file as JSON.
@@ -347,6 +383,10 @@ fn shows_how_it_goes() {
     }
     let json = folder.call(&["show", "study.toml", "--json"]).with(0).json();
     assert!(json[0]["remaining_regret"]["median"].as_f64().unwrap() >= 0.0);
+    let mut command = folder.command(&["best", "study.toml"]);
+    let from_variable: Ended =
+        command.env("NOREGRET_JSON", "1").env("NOREGRET_STUDY", "other").output().unwrap().into();
+    assert!(from_variable.with(0).stdout.starts_with('{'), "a file wins over the variable");
     assert_eq!(json[0]["history"].as_array().unwrap().len(), 12);
 }
 

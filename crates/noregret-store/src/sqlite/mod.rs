@@ -1,8 +1,9 @@
 //! Logs in a SQLite database: one file that any number of processes on a machine may share.
 //!
 //! The database runs in WAL mode: readers never wait for the writer, and a commit appends to one file. Commits with
-//! results are synchronised with the disk (`synchronous = FULL`) and survive a power cut. Commits without one (a
-//! proposal, a lease) only survive the death of the process: losing them in a power cut loses nothing that was paid for.
+//! results, and with trials handed to people, are synchronised with the disk (`synchronous = FULL`) and survive a power
+//! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
+//! loses nothing that was paid for.
 
 mod schema;
 
@@ -23,6 +24,8 @@ const BUSY: Duration = Duration::from_secs(30);
 pub struct SqliteStore {
     path: PathBuf,
     connection: Mutex<Connection>,
+    /// Whether a commit without synchronisation is safe from the death of the process: only in WAL mode.
+    wal: bool,
 }
 
 impl SqliteStore {
@@ -31,8 +34,8 @@ impl SqliteStore {
         let path = path.into();
         let connection = Connection::open(&path).map_err(|error| opening(&path, &error))?;
         connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
-        schema::prepare(&connection, &path)?;
-        Ok(Self { path, connection: Mutex::new(connection) })
+        let wal = schema::prepare(&connection, &path)?;
+        Ok(Self { path, connection: Mutex::new(connection), wal })
     }
 
     /// Opens a database that must be there already.
@@ -83,7 +86,7 @@ impl SqliteStore {
 
     fn write(&self, study: &str, after: u64, entries: &[Entry]) -> Result<Result<u64, u64>, rusqlite::Error> {
         let mut connection = self.lock();
-        let durable = entries.iter().any(|entry| entry.event.is_result());
+        let durable = !self.wal || entries.iter().any(|entry| entry.event.must_last());
         connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let known: Option<(i64, i64)> = transaction

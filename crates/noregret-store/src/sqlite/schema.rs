@@ -1,10 +1,12 @@
 //! The tables, and how older ones become the newest.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
-use super::{explain, opening};
+use super::{BUSY, explain, opening};
 use crate::StoreError;
 
 /// Marks a database as ours ("nrgt").
@@ -36,36 +38,50 @@ const MIGRATIONS: [&str; 1] = ["
 const KNOWN: i64 = 1;
 const _: () = assert!(MIGRATIONS.len() == 1, "count the migrations in KNOWN");
 
-/// Makes the connection ready: ours, in WAL mode, with the newest schema.
-pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+/// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Answers whether it
+/// is in WAL mode.
+pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let open = |error: rusqlite::Error| opening(path, &error);
-    if check(connection, path)? == KNOWN {
-        return Ok(());
-    }
-    // Readers go on while somebody writes. The answer is the mode that the file is in now, whatever it was before.
-    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(open)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(open)?;
-    let migrate = || -> Result<(), rusqlite::Error> {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        // Somebody else may have done it while we waited for the lock.
-        let found = version(connection)?;
-        for (step, sql) in (0..KNOWN).zip(MIGRATIONS).skip_while(|(step, _)| *step < found) {
-            connection.execute_batch(sql)?;
-            connection.pragma_update(None, "user_version", step + 1)?;
+    if check(connection, path)? < KNOWN {
+        let begin = Instant::now();
+        // Changing the mode does not wait for others who are just doing the same.
+        while let Err(error) = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
+            let busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+            if !busy || begin.elapsed() > BUSY {
+                return Err(opening(path, &error));
+            }
+            thread::sleep(Duration::from_millis(5));
         }
-        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-        connection.execute_batch("COMMIT")
-    };
-    migrate().map_err(|error| StoreError::Write { path: path.into(), problem: explain(&error) })
+        connection.pragma_update(None, "synchronous", "FULL").map_err(open)?;
+        migrate(connection)
+            .map_err(|error| StoreError::Write { path: path.into(), problem: explain(&error) })?;
+    }
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(open)?;
+    Ok(mode == "wal")
+}
+
+fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Somebody else may have done it while we waited for the lock.
+    let found = version(&transaction)?;
+    for (step, sql) in (0..KNOWN).zip(MIGRATIONS).skip_while(|(step, _)| *step < found) {
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", step + 1)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.commit()
 }
 
 /// The schema's version, if the database is ours or empty, and not from the future.
 fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    let open = |error: rusqlite::Error| opening(path, &error);
-    let found = version(connection).map_err(open)?;
-    let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(open)?;
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(open)?;
+    // In one transaction: somebody else may be making the tables.
+    let look = || -> Result<(i64, i64, i64), rusqlite::Error> {
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+        let tables = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let id = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        Ok((tables, id, version(&transaction)?))
+    };
+    let (tables, id, found) = look().map_err(|error| opening(path, &error))?;
     if tables > 0 && id != APPLICATION_ID {
         return Err(StoreError::Foreign { path: path.into() });
     }

@@ -1,7 +1,13 @@
 use super::*;
 
 fn entry(number: u64) -> Entry {
-    let event = Event::Late { number, value: Some(1.0), reason: String::new() };
+    let event = Event::Late {
+        number,
+        value: Some(1.0),
+        noise_var: None,
+        attrs: crate::Attrs::new(),
+        reason: String::new(),
+    };
     Entry { time: Timestamp(number.cast_signed()), event }
 }
 
@@ -26,9 +32,14 @@ fn results_are_synchronised_with_the_disk() {
         || -> i64 { store.lock().pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap() };
     store.append("s", 0, &[entry(0)]).unwrap();
     assert_eq!(synchronous(), 2, "FULL");
-    let lease = Event::Leased { number: 0, worker: "w".into(), until: None };
-    store.append("s", 1, &[Entry { time: Timestamp(0), event: lease }]).unwrap();
+    let lease = |worker: String| Entry {
+        time: Timestamp(0),
+        event: Event::Leased { number: 0, worker, until: None },
+    };
+    store.append("s", 1, &[lease(crate::this_worker())]).unwrap();
     assert_eq!(synchronous(), 1, "NORMAL");
+    store.append("s", 2, &[lease("ask".into())]).unwrap();
+    assert_eq!(synchronous(), 2, "FULL: somebody has walked away with it");
 }
 
 #[test]
@@ -81,4 +92,18 @@ fn an_unreadable_entry_says_where_it_is() {
     store.append("s", 0, &[entry(0), entry(1)]).unwrap();
     store.lock().execute("UPDATE entries SET body = '{' WHERE position = 2", []).unwrap();
     assert!(matches!(store.read("s", 0, 9), Err(StoreError::Corrupt { position: 2, .. })));
+}
+
+#[test]
+fn many_may_open_a_new_database_at_once() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let open = || {
+            let path = path.clone();
+            std::thread::spawn(move || SqliteStore::open(path).map(drop))
+        };
+        let threads: Vec<_> = (0..6).map(|_| open()).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+    }
 }

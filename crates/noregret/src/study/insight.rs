@@ -12,8 +12,8 @@
 //! `Var(E[mean | x_j]) / Var(mean)`, by the estimator of Saltelli et al. 2010, Table 2 (b).
 //!
 //! # Departures
-//! The maximum is taken over about a thousand candidates, half of them near the best points, not over the whole space:
-//! what is found between them is missing. Importance disregards constraints, as if parameters could vary independently.
+//! The maximum is taken over a thousand points of the space and some near the best evaluations, not over all of it: what
+//! lies between them is missing. Importance disregards constraints, as if parameters could vary independently.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -31,6 +31,8 @@ use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::points::Points;
 
+/// Points of the space over which a draw is maximized, besides those near the best evaluations.
+const CANDIDATES: usize = 1_000;
 /// Draws of the objective: the ends of a 90 % interval are then the 13th smallest and largest.
 const DRAWS: usize = 256;
 /// Points of each of the two samples behind the importances: a standard error of about 0.03.
@@ -66,11 +68,14 @@ pub(super) fn insight(
         return Ok(None);
     }
     let mut model = GpModel::new(GpConfig::default());
-    let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
+    let (state, _) = model.prepare(history, &mut Memo::default(), CANDIDATES, rng)?;
     // What runs is not known yet: the variance must not be lowered by it.
     let mut gp = state.gp().clone();
     gp.release();
-    let remaining_regret = remaining_regret(history, &gp, state.fresh().points(), state.fit().sd, rng)?;
+    let mut candidates = some_of(state.kept().points(), history, rng);
+    let fresh = state.fresh().points();
+    (0..fresh.len()).for_each(|i| candidates.push(&fresh.point(i)));
+    let remaining_regret = remaining_regret(history, &gp, candidates, state.fit().sd, rng)?;
     let importance = if with_importance { importance(history.space(), &gp, rng) } else { Vec::new() };
     Ok(Some(Insight { remaining_regret, importance }))
 }
@@ -78,7 +83,7 @@ pub(super) fn insight(
 fn remaining_regret(
     history: &History,
     gp: &Gp,
-    candidates: &Points,
+    mut set: Points,
     sd: f64,
     rng: &mut Stream,
 ) -> Result<RemainingRegret, Error> {
@@ -86,19 +91,28 @@ fn remaining_regret(
     let recommended = (0..history.len())
         .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
         .max_by(|&a, &b| means[a].total_cmp(&means[b]).then(b.cmp(&a)));
-    let mut set = candidates.clone();
     set.push(&history.points().point(recommended.unwrap_or(0)));
-    let joint = gp.joint(&set)?;
-    let mut regrets: Vec<f64> = (0..DRAWS)
-        .map(|_| {
-            let f = joint.draw(rng);
+    let draws = gp.joint(&set)?.draws(DRAWS, rng);
+    let mut regrets: Vec<f64> = draws
+        .col_iter()
+        .map(|f| {
             let f_star = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            sd * (f_star - f[f.len() - 1])
+            sd * (f_star - f[set.len() - 1])
         })
         .collect();
     regrets.sort_by(f64::total_cmp);
     let tail = DRAWS / 20;
     Ok(RemainingRegret { median: regrets[DRAWS / 2], interval: (regrets[tail], regrets[DRAWS - 1 - tail]) })
+}
+
+/// At most [`CANDIDATES`] of the points that a model keeps: of a pool a random sample of its rows, kept or not.
+fn some_of(kept: &Points, history: &History, rng: &mut Stream) -> Points {
+    let Some(pool) = history.space().as_pool().filter(|pool| pool.len() > CANDIDATES) else {
+        return kept.clone();
+    };
+    let mut points = Points::new(pool.dims());
+    (0..CANDIDATES).for_each(|_| points.push(pool.point(rng.random_range(0..pool.len()))));
+    points
 }
 
 fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {

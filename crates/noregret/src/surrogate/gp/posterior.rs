@@ -17,7 +17,8 @@
 use std::sync::OnceLock;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
@@ -319,6 +320,25 @@ impl Joint {
     /// Repairs of the covariance's factorisation.
     pub fn repairs(&self) -> Repairs {
         self.factor.repairs()
+    }
+
+    /// `count` joint draws of the function's values, one column each: `mean + L Z`, one product of matrices.
+    pub fn draws(&self, count: usize, rng: &mut Stream) -> Mat<f64> {
+        let m = self.mean.len();
+        let z: Mat<f64> = Mat::from_fn(m, count, |_, _| StandardNormal.sample(rng));
+        let mut draws = Mat::from_fn(m, count, |i, _| self.mean[i]);
+        triangular::matmul(
+            draws.as_mut(),
+            BlockStructure::Rectangular,
+            Accum::Add,
+            self.factor.l(),
+            BlockStructure::TriangularLower,
+            z.as_ref(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        draws
     }
 
     /// One joint draw of the function's values: `mean + L z`. The factor is made once, a draw costs `O(m^2)`.
