@@ -115,7 +115,17 @@ fn csv(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Result<(), Error>
     header.extend(space.as_pool().map(|_| "id"));
     let columns: Vec<String> = space.names().iter().map(|name| parameter_column(name)).collect();
     header.extend(columns.iter().map(String::as_str));
-    header.extend(["value", "noise_var", "reason", "attempts", "asked", "started", "ended", "seconds"]);
+    header.extend([
+        "value",
+        "noise_var",
+        "reason",
+        "attempts",
+        "asked",
+        "started",
+        "ended",
+        "seconds",
+        "attrs",
+    ]);
     writer.write_record(header)?;
     for record in ledger.records() {
         let trial = TrialJson::new(record, space);
@@ -136,6 +146,8 @@ fn csv(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Result<(), Error>
         row.extend([trial.attempts.to_string(), trial.asked.clone()]);
         row.extend([trial.started.clone().unwrap_or_default(), trial.ended.clone().unwrap_or_default()]);
         row.push(number(trial.seconds));
+        let attrs = if trial.attrs.is_empty() { String::new() } else { serde_json::to_string(trial.attrs)? };
+        row.push(attrs);
         writer.write_record(row)?;
     }
     writer.flush()?;

@@ -15,6 +15,8 @@ pub(crate) struct Best<'a> {
     observed: Option<serde_json::Value>,
     lines: Vec<String>,
     recommended: Option<&'a Recommendation>,
+    /// The candidate's name, in a pool.
+    recommended_id: Option<String>,
 }
 
 /// Parameters on one line, floats shortened.
@@ -52,12 +54,18 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
         let (low, high) = (short(point.interval.0), short(point.interval.1));
         lines.push(format!("recommended    {} (95 %: {low} to {high})  {}", short(point.mean), what(record)));
     }
-    Best { observed, lines, recommended }
+    let record = recommended.and_then(|point| shared.ledger().record(point.number));
+    let recommended_id = record.and_then(|record| id_of(record, &space));
+    Best { observed, lines, recommended, recommended_id }
 }
 
 impl Best<'_> {
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        json!({ "observed": self.observed, "recommended": self.recommended })
+        let mut recommended = json!(self.recommended);
+        if let (Some(id), Some(table)) = (&self.recommended_id, recommended.as_object_mut()) {
+            table.insert("id".into(), id.as_str().into());
+        }
+        json!({ "observed": self.observed, "recommended": recommended })
     }
 }
 

@@ -75,23 +75,27 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
 }
 
 fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
-    let mut table =
-        Table::new(["trial", "state", "value", "seconds", if pool { "candidate" } else { "parameters" }]);
+    let failures = trials.iter().any(|trial| trial.reason.is_some());
+    let mut header =
+        vec!["trial", "state", "value", "seconds", if pool { "candidate" } else { "parameters" }];
+    header.extend(failures.then_some("why"));
+    let mut table = Table::new(header);
     for trial in trials {
-        let value = match (trial.value, trial.reason) {
-            (Some(value), _) => short(value),
-            (None, Some(reason)) => shortened(reason),
-            (None, None) => String::new(),
-        };
+        let value = trial.value.map(short).unwrap_or_default();
         let seconds = trial.seconds.map_or(String::new(), |seconds| format!("{seconds:.2}"));
         let what = trial.id.clone().unwrap_or_else(|| summary::params(&trial.params));
-        table.row([trial.number.to_string(), trial.state.to_owned(), value, seconds, what]);
+        let mut row = vec![trial.number.to_string(), trial.state.to_owned(), value, seconds, what];
+        if failures {
+            let last = trial.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
+            row.push(shortened(&trial.reason.map_or(String::new(), |reason| format!("{reason}{last}"))));
+        }
+        table.row(row);
     }
     table
 }
 
 fn shortened(reason: &str) -> String {
-    const SHOWN: usize = 48;
+    const SHOWN: usize = 100;
     let mut text: String = reason.chars().take(SHOWN).collect();
     if reason.chars().nth(SHOWN).is_some() {
         text.push_str("...");

@@ -77,6 +77,8 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
     let text = |text: &str| Some(ByteArray::from(text));
     let time = |time: Timestamp| Some(time.0);
     let count = |n: u64| i64::try_from(n).ok();
+    let attrs =
+        |t: &TrialJson<'_>| text(&serde_json::to_string(t.attrs).ok().filter(|_| !t.attrs.is_empty())?);
     let mut columns = vec![
         ("number".to_owned(), Column::Integers(trials.iter().map(|t| count(t.number)).collect())),
         ("state".to_owned(), Column::Texts(trials.iter().map(|t| text(t.state)).collect())),
@@ -103,6 +105,7 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
         ("started", Column::Times(records.iter().map(|r| r.started.and_then(time)).collect())),
         ("ended", Column::Times(records.iter().map(|r| r.ended.and_then(time)).collect())),
         ("seconds", Column::Floats(trials.iter().map(|t| t.seconds).collect())),
+        ("attrs", Column::Texts(trials.iter().map(attrs).collect())),
     ];
     columns.extend(more.map(|(name, column)| (name.to_owned(), column)));
     columns

@@ -40,6 +40,10 @@ const LEASE: Duration = Duration::from_mins(2);
 const TICK: Duration = Duration::from_millis(200);
 /// How often an unwritable log, or a command that cannot be started any more, is tried again.
 const RETRY: Duration = Duration::from_secs(2);
+/// Results before a study may stop because little is left to gain.
+const FEWEST_TO_JUDGE: u64 = 20;
+/// Failures before any success after which something must be wrong with the command, not with the points.
+const HOPELESS: u64 = 5;
 /// How often in a row a command may fail to start that could be started before.
 const MAX_FAILED_STARTS: u32 = 5;
 /// How long results are waited for that were on their way when everything was stopped.
@@ -57,6 +61,9 @@ pub(crate) struct Args {
     /// Trials of the study in all, in place of the study file's
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
+    /// Go on even if every trial fails
+    #[arg(long)]
+    keep_going: bool,
     #[command(flatten)]
     json: JsonArg,
 }
@@ -114,6 +121,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         workers,
         budget,
         retries: file.objective.retries,
+        keep_going: args.keep_going,
         regret_below: file.study.stop_when_regret_below,
         judged: 0,
         timeout: file.objective.timeout.map(|span| span.0),
@@ -156,6 +164,7 @@ enum Stopping {
     Interrupted,
     TimeOut,
     Exhausted,
+    Hopeless,
     Satisfied,
     /// The command could be started before, and cannot any more.
     Broken(StartError),
@@ -167,6 +176,7 @@ struct Runner<'a> {
     workers: usize,
     budget: Option<u64>,
     retries: u32,
+    keep_going: bool,
     regret_below: Option<f64>,
     /// Results that there were when the remaining regret was last estimated.
     judged: u64,
@@ -222,9 +232,12 @@ impl Runner<'_> {
 
     fn work(&mut self) -> Result<(), Error> {
         loop {
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                self.stopping.get_or_insert(Stopping::TimeOut);
+            let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if is_over && self.stopping.is_none() {
+                self.report.stopping("the study's time is over");
+                self.stopping = Some(Stopping::TimeOut);
             }
+            self.despair();
             self.judge();
             self.renew()?;
             if self.stopping.is_none() && self.unsaved.is_empty() {
@@ -267,7 +280,9 @@ impl Runner<'_> {
     fn judge(&mut self) {
         let Some(threshold) = self.regret_below else { return };
         let complete = self.shared.ledger().complete();
-        if self.stopping.is_some() || complete < self.judged + (complete / 20).max(1) {
+        let dims = self.shared.study().space().dims() as u64;
+        let enough = FEWEST_TO_JUDGE.max(5 * dims); // before that a model knows too little to say how little it knows
+        if self.stopping.is_some() || complete < enough || complete < self.judged + (complete / 20).max(1) {
             return;
         }
         self.judged = complete;
@@ -277,6 +292,16 @@ impl Runner<'_> {
         {
             self.stopping = Some(Stopping::Satisfied);
             self.report.satisfied(&regret, threshold);
+        }
+    }
+
+    /// Stops if nothing has ever worked: whoever runs this wants to know now, not after hundreds of failures.
+    fn despair(&mut self) {
+        let ledger = self.shared.ledger();
+        let limit = HOPELESS.max(2 * self.workers as u64);
+        if !self.keep_going && self.stopping.is_none() && ledger.complete() == 0 && ledger.failed() >= limit {
+            self.report.stopping("nothing has worked so far (--keep-going goes on)");
+            self.stopping = Some(Stopping::Hopeless);
         }
     }
 

@@ -228,6 +228,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    pub(super) fn stopping(&mut self, reason: &str) {
+        self.event(&json!({ "event": "stopping", "reason": reason }));
+        self.line(&format!("stopping: {reason}"));
+    }
+
     pub(super) fn satisfied(&mut self, regret: &RemainingRegret, threshold: f64) {
         self.event(&json!({ "event": "satisfied", "remaining_regret": regret, "threshold": threshold }));
         let (median, upper) = (short(regret.median), short(regret.interval.1));
@@ -324,6 +329,11 @@ impl<'a> Report<'a> {
                 span(model),
                 span(self.evaluations)
             ));
+            let asked = shared.ledger().running().filter(|(_, lease)| lease.until.is_none()).count();
+            if asked > 0 {
+                let trials = if asked == 1 { "1 trial is".into() } else { format!("{asked} trials are") };
+                self.line(&format!("{trials} handed out by `noregret ask` and not told yet"));
+            }
             if interrupted {
                 self.line(&format!("stopped; go on with: noregret run {}", target.words));
             }

@@ -186,7 +186,22 @@ fn friendly(message: &str) -> (String, Option<String>) {
         let list = if known.len() > 1 { format!(" Known here: {}", known.join(", ")) } else { String::new() };
         return (format!("{before}{ours} `{word}`{hint}{list}"), Some((*word).to_owned()));
     }
-    (message.to_owned(), None)
+    let mut message = message.to_owned();
+    for (theirs, ours) in [
+        ("expected f64", "expected a number"),
+        ("expected i64", "expected a whole number"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected a nonzero u64", "expected a whole number from 1 on"),
+        ("expected a sequence", "expected a list of words, such as [\"python3\", \"train.py\", \"{x}\"]"),
+        ("expected a string", "expected a text in quotes"),
+        ("expected variant identifier", "expected a table with `type`"),
+        ("missing field", "missing key"),
+    ] {
+        message = message.replace(theirs, ours);
+    }
+    (message, None)
 }
 
 /// What stands between backticks.
@@ -207,6 +222,6 @@ mod tests {
             friendly("unknown field `x`, there are no fields").0,
             "unknown key `x`; nothing is expected here"
         );
-        assert_eq!(friendly("expected a number"), ("expected a number".into(), None));
+        assert_eq!(friendly("expected f64"), ("expected a number".into(), None));
     }
 }

@@ -83,7 +83,7 @@ fn algorithms_are_names_or_tables() {
         refused(&with("{ name = \"gp-ucb\", initial = 7 }"))
             .contains("unknown key `initial`; did you mean `initial_points`?")
     );
-    assert!(refused(&with("{ initial_points = 7 }")).contains("missing field `name`"));
+    assert!(refused(&with("{ initial_points = 7 }")).contains("missing key `name`"));
     assert!(refused(&with("7")).contains("the name of an algorithm, or a table"));
 }
 

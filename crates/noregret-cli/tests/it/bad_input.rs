@@ -93,6 +93,18 @@ fn a_command_that_does_not_exist() {
 }
 
 #[test]
+fn a_command_that_never_works_is_not_tried_for_ever() {
+    let folder = Folder::with("trials = 100", r#"["sh", "-c", "echo no module named torch >&2; exit 1"]"#);
+    let ended = folder.call(&["run", "study.toml"]).with(1);
+    assert!(ended.stderr.contains("stopping: nothing has worked so far"), "{ended:?}");
+    assert_eq!(folder.trials().len(), 5);
+    let table = folder.call(&["trials", "study.toml"]).with(0).stdout;
+    assert!(table.contains("exit code 1: no module named torch"), "{table}");
+    folder.call(&["run", "study.toml", "--keep-going", "--trials", "8"]).with(1);
+    assert_eq!(folder.trials().len(), 8);
+}
+
+#[test]
 fn a_misspelt_command_harms_no_trial() {
     let folder = Folder::with("trials = 3\nbatch = 2", r#"["./trian.py"]"#);
     for _ in 0..12 {

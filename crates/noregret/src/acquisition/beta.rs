@@ -61,6 +61,12 @@ pub enum BetaSchedule {
         #[serde(default = "one")]
         events: u8,
     },
+    /// `0.2 ln(|X| t^2 pi^2 / 0.06)`, as the code behind Ren & Li, "TS-RSR", weighs its confidence bounds, with `t`
+    /// counted from 1 (there from 0, which makes the first weight minus infinity).
+    RenLi {
+        /// `|X|`: candidates to choose from.
+        candidates: usize,
+    },
     /// Srinivas et al. (2010): with `t` counted from 1, over a finite set Theorem 1,
     /// `sqrt(2 ln(|D| t^2 pi^2 / (6 delta)))`; over the unit cube Theorem 2,
     /// `sqrt(2 ln(2 t^2 pi^2 / (3 delta)) + 2 d ln(t^2 d b sqrt(ln(4 d a / delta))))` with `a = b = 1`.
@@ -104,6 +110,10 @@ impl BetaSchedule {
         match *self {
             Self::Constant { value } => value,
             Self::SqrtLog => (round.t as f64 + 2.0).ln().sqrt(),
+            Self::RenLi { candidates } => {
+                let t = round.t as f64 + 1.0;
+                (0.2 * (candidates as f64 * t * t * PI * PI / 0.06).ln()).max(0.0)
+            }
             Self::Chowdhury { norm_bound, noise, delta, events } => {
                 let gamma = round.information_gain;
                 norm_bound + noise * (2.0 * (gamma + 1.0 + f64::from(events).ln() - delta.ln())).sqrt()
@@ -123,7 +133,7 @@ impl BetaSchedule {
     pub fn validate(&self) -> Result<(), BetaError> {
         match *self {
             Self::Constant { value } => not_negative("value", value),
-            Self::SqrtLog => Ok(()),
+            Self::SqrtLog | Self::RenLi { .. } => Ok(()),
             Self::Chowdhury { norm_bound, noise, delta, events } => {
                 not_negative("norm_bound", norm_bound)?;
                 not_negative("noise", noise)?;

@@ -3,6 +3,7 @@
 pub mod beta;
 pub mod improvement;
 pub mod log_improvement;
+pub mod rsr;
 pub mod thompson;
 pub mod ucb;
 pub mod utility;

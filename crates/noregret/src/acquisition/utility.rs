@@ -1,6 +1,6 @@
 //! Utilities that look at a point only through its posterior mean and standard deviation.
 
-use super::{improvement, log_improvement, ucb};
+use super::{improvement, log_improvement, rsr, ucb};
 
 /// A utility of the posterior mean and standard deviation at a point; larger is better.
 ///
@@ -34,6 +34,20 @@ pub enum Utility {
         /// The value to improve on.
         best: f64,
     },
+    /// Minus the ratio of regret to uncertainty, `-(f_star - mean) / sd` (Ren & Li, eq. 4.1); minus infinity if `sd = 0`.
+    /// A regret below [`rsr::LEAST`] counts as that: where the mean exceeds `f_star`, more deviation is still better.
+    RegretToUncertainty {
+        /// The maximum of a function drawn from the posterior.
+        f_star: f64,
+    },
+    /// The deviation where `mean + beta sd` reaches `threshold`, and what is missing to it elsewhere: exploration of a
+    /// relevant region (Contal et al. 2013).
+    RelevantDeviation {
+        /// Weight of the deviation in the bound.
+        beta: f64,
+        /// What the bound must reach.
+        threshold: f64,
+    },
     /// The mean alone: pure exploitation.
     Mean,
     /// The deviation alone: pure exploration (uncertainty sampling).
@@ -63,6 +77,12 @@ impl Utility {
             Self::LogExpectedImprovement { best } => log_improvement::expected_value(best, mean, sd),
             Self::ProbabilityOfImprovement { best } => improvement::probability(best, mean, sd),
             Self::LogProbabilityOfImprovement { best } => log_improvement::probability_value(best, mean, sd),
+            Self::RegretToUncertainty { f_star } => rsr::value(f_star, mean, sd),
+            Self::RelevantDeviation { beta, threshold } => {
+                let missing = threshold - ucb::value(beta, mean, sd);
+                // A NaN is never hidden.
+                if missing > 0.0 || missing.is_nan() { -missing } else { sd }
+            }
             Self::Mean => mean,
             Self::StandardDeviation => sd,
         }
@@ -76,6 +96,15 @@ impl Utility {
             Self::LogExpectedImprovement { best } => log_improvement::expected_slope(best, mean, sd),
             Self::ProbabilityOfImprovement { best } => improvement::probability_slope(best, mean, sd),
             Self::LogProbabilityOfImprovement { best } => log_improvement::probability_slope(best, mean, sd),
+            Self::RegretToUncertainty { f_star } => rsr::slope(f_star, mean, sd),
+            Self::RelevantDeviation { beta, threshold } => {
+                let value = self.value(mean, sd);
+                if ucb::value(beta, mean, sd) < threshold {
+                    Slope { value, by_mean: 1.0, by_sd: beta }
+                } else {
+                    Slope { value, by_mean: 0.0, by_sd: 1.0 }
+                }
+            }
             Self::Mean => Slope { value: mean, by_mean: 1.0, by_sd: 0.0 },
             Self::StandardDeviation => Slope { value: sd, by_mean: 0.0, by_sd: 1.0 },
         }
@@ -103,9 +132,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn all(best: f64, beta: f64) -> [Utility; 7] {
+    fn all(best: f64, beta: f64) -> [Utility; 9] {
         [
             Utility::Ucb { beta },
+            Utility::RegretToUncertainty { f_star: best },
+            Utility::RelevantDeviation { beta, threshold: best },
             Utility::ExpectedImprovement { best },
             Utility::LogExpectedImprovement { best },
             Utility::ProbabilityOfImprovement { best },
@@ -134,7 +165,7 @@ mod tests {
             utility.values(&[f64::NAN], &[f64::NAN], &mut out);
             assert!(out[0].is_nan(), "{utility:?}");
         }
-        for utility in all(0.0, 1.0).into_iter().take(5) {
+        for utility in all(0.0, 1.0).into_iter().take(7) {
             for (mean, sd) in [(f64::NAN, 1.0), (f64::NAN, 0.0), (1.0, f64::NAN), (-1.0, f64::NAN)] {
                 assert!(utility.value(mean, sd).is_nan(), "{utility:?} at {mean}, {sd}");
                 assert!(utility.slope(mean, sd).value.is_nan(), "{utility:?} at {mean}, {sd}");

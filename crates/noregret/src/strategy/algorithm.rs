@@ -4,12 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Strategy;
 use super::auto::{Auto, AutoConfig};
+use super::bucb::{Bucb, BucbConfig};
+use super::dpp_ts::{DppTs, DppTsConfig};
 use super::gp_ei::{GpEi, GpEiConfig};
 use super::gp_ts::{GpTs, GpTsConfig};
 use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
+use super::qei::{Qei, QeiConfig};
 use super::random::Random;
 use super::rff_ts::{RffTs, RffTsConfig};
+use super::sp::{Sp, SpConfig};
+use super::ts::{Ts, TsConfig};
+use super::ts_rsr::{TsRsr, TsRsrConfig};
+use super::ucb_pe::{UcbPe, UcbPeConfig};
 use crate::error::Error;
 use crate::space::nearest;
 
@@ -32,6 +39,20 @@ pub enum Algorithm {
     GpEi(GpEiConfig),
     /// Thompson sampling on random Fourier features.
     RffTs(RffTsConfig),
+    /// Thompson regret over uncertainty.
+    TsRsr(TsRsrConfig),
+    /// Batches by confidence bounds.
+    Bucb(BucbConfig),
+    /// A confidence bound, then pure exploration.
+    UcbPe(UcbPeConfig),
+    /// Stochastic policies.
+    Sp(SpConfig),
+    /// Parallel Thompson sampling over candidates.
+    Ts(TsConfig),
+    /// Expected improvement of a batch.
+    Qei(QeiConfig),
+    /// Thompson sampling, diversified.
+    DppTs(DppTsConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -48,7 +69,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 7] = [
+const DESCRIPTIONS: [(&str, &str, &str); 14] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -76,6 +97,33 @@ const DESCRIPTIONS: [(&str, &str, &str); 7] = [
         "Dai et al. 2022, App. F.3",
         "Thompson sampling on random Fourier features, as a rival in published comparisons",
     ),
+    (
+        "ts-rsr",
+        "Ren & Li 2024, Alg. 4.1",
+        "batches: sampled regret over uncertainty, each point aware of those before it",
+    ),
+    (
+        "bucb",
+        "Desautels et al. 2014",
+        "batches by confidence bounds whose deviation knows of the batch so far",
+    ),
+    ("ucb-pe", "Contal et al. 2013", "one point by its confidence bound, the rest by pure exploration"),
+    (
+        "sp",
+        "Garcia-Barcos & Martinez-Cantin 2019",
+        "independent draws, the likelier the better the mean: needs no coordination",
+    ),
+    (
+        "ts",
+        "Hernández-Lobato et al. 2017",
+        "Thompson sampling over candidates, as a rival in published comparisons",
+    ),
+    (
+        "qei",
+        "Ginsbourger et al. 2008; Ament et al. 2023",
+        "expected improvement of a batch, by kriging believer or by Monte Carlo",
+    ),
+    ("dpp-ts", "Nava et al. 2022", "Thompson sampling made more diverse by a determinantal point process"),
 ];
 
 /// A choice of algorithm that cannot be meant.
@@ -159,6 +207,13 @@ impl Algorithm {
             Algorithm::GpTs(_) => "gp-ts",
             Algorithm::GpEi(_) => "gp-ei",
             Algorithm::RffTs(_) => "rff-ts",
+            Algorithm::TsRsr(_) => "ts-rsr",
+            Algorithm::Bucb(_) => "bucb",
+            Algorithm::UcbPe(_) => "ucb-pe",
+            Algorithm::Sp(_) => "sp",
+            Algorithm::Ts(_) => "ts",
+            Algorithm::Qei(_) => "qei",
+            Algorithm::DppTs(_) => "dpp-ts",
         }
     }
 
@@ -172,6 +227,13 @@ impl Algorithm {
             Algorithm::GpTs(config) => Box::new(GpTs::try_from(config)?),
             Algorithm::GpEi(config) => Box::new(GpEi::try_from(config)?),
             Algorithm::RffTs(config) => Box::new(RffTs::try_from(config)?),
+            Algorithm::TsRsr(config) => Box::new(TsRsr::try_from(config)?),
+            Algorithm::Bucb(config) => Box::new(Bucb::try_from(config)?),
+            Algorithm::UcbPe(config) => Box::new(UcbPe::try_from(config)?),
+            Algorithm::Sp(config) => Box::new(Sp::try_from(config)?),
+            Algorithm::Ts(config) => Box::new(Ts::try_from(config)?),
+            Algorithm::Qei(config) => Box::new(Qei::try_from(config)?),
+            Algorithm::DppTs(config) => Box::new(DppTs::try_from(config)?),
         })
     }
 }

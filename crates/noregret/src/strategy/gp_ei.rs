@@ -4,7 +4,8 @@
 //!
 //! # Departures
 //! The incumbent is the best posterior mean at an evaluated point, so that noise does not raise the bar (for exact values
-//! it is the best value). Points of a batch lower the variance for those after them and leave the mean alone.
+//! it is the best value). Points that run, and those of a batch, lower the variance for those after them, leave the mean
+//! alone, and raise the incumbent to their own mean (kriging believer): an improvement that is already on its way is none.
 
 use std::num::NonZeroUsize;
 
@@ -79,7 +80,7 @@ impl Strategy for GpEi {
         let GpEiConfig { improvement, solver, measure, initial_points, .. } = &self.config;
         let course = Course { name: "gp-ei", solver, measure: *measure, initial_points: *initial_points };
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let best = now.state.incumbent();
+            let best = now.state.believed_incumbent();
             let utility = match improvement {
                 Improvement::LogExpected => Utility::LogExpectedImprovement { best },
                 Improvement::Expected => Utility::ExpectedImprovement { best },

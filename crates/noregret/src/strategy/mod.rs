@@ -2,8 +2,11 @@
 
 pub mod algorithm;
 pub mod auto;
+pub mod bucb;
 pub mod choose;
 pub mod diagnostics;
+pub mod dpp_ts;
+mod draws;
 pub mod gp_ei;
 pub mod gp_ts;
 pub mod gp_ucb;
@@ -11,9 +14,14 @@ pub mod history;
 pub mod initial;
 pub mod memo;
 pub mod model;
+pub mod qei;
 pub mod random;
 pub mod rff_ts;
+pub mod sp;
 mod suggest;
+pub mod ts;
+pub mod ts_rsr;
+pub mod ucb_pe;
 
 use std::num::NonZeroUsize;
 

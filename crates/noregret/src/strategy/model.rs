@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Region, Taken};
+use crate::surrogate::Surrogate;
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::fit::{Effort, Problem};
@@ -438,6 +439,13 @@ impl State {
     /// The best posterior mean at an observed point: the incumbent that improvements are counted from.
     pub fn incumbent(&self) -> f64 {
         self.means_at_data().into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The same, also over points that run or are in the batch: what they will bring is no improvement any more.
+    pub fn believed_incumbent(&self) -> f64 {
+        let pending: Vec<usize> = (self.gp.observed()..self.gp.len()).collect();
+        let believed = self.gp.marginals(&self.gp.points().select(&pending)).mean;
+        believed.into_iter().fold(self.incumbent(), f64::max)
     }
 
     /// A utility of mean and deviation on this model.

@@ -48,6 +48,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) state: &'a State,
     /// Points that the model has chosen before this one.
     pub(crate) t: usize,
+    /// Points of this batch that it has chosen before this one.
+    pub(crate) i: usize,
 }
 
 /// Runs the course: `pick` makes the utility of one point and calls the solver on it.
@@ -58,6 +60,22 @@ pub(crate) fn propose(
     q: Option<NonZeroUsize>,
     rng: &mut Stream,
     mut pick: impl FnMut(&Situation<'_>, &mut Solve<'_>, &mut Stream) -> Result<Maximum, MaximizeError>,
+) -> Result<Proposal, Error> {
+    let nothing = |_: &State, _: usize, _: &mut Diagnostics, _: &mut Stream| Ok(());
+    propose_with(course, model, history, q, rng, nothing, |situation, (), solve, rng| {
+        pick(situation, solve, rng)
+    })
+}
+
+/// The same, with something prepared for all points that the model chooses, whose number `prepare` is told.
+pub(crate) fn propose_with<T>(
+    course: Course<'_>,
+    model: &mut GpModel,
+    history: &History,
+    q: Option<NonZeroUsize>,
+    rng: &mut Stream,
+    prepare: impl FnOnce(&State, usize, &mut Diagnostics, &mut Stream) -> Result<T, Error>,
+    mut pick: impl FnMut(&Situation<'_>, &mut T, &mut Solve<'_>, &mut Stream) -> Result<Maximum, MaximizeError>,
 ) -> Result<Proposal, Error> {
     let q = q.map_or(1, NonZeroUsize::get);
     let mut memo = history.memo().clone();
@@ -77,12 +95,13 @@ pub(crate) fn propose(
         for choice in &batch.choices {
             state.condition(choice);
         }
-        for _ in design..q {
-            let situation = Situation { state, t: ledger.rounds };
+        let mut prepared = prepare(state, q - design, &mut diagnostics, rng)?;
+        for i in 0..q - design {
+            let situation = Situation { state, t: ledger.rounds, i };
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
                 solve(target, &course, state, &history.region(&batch.taken), &mut ledger, rng)
             };
-            let maximum = match pick(&situation, &mut solve, rng) {
+            let maximum = match pick(&situation, &mut prepared, &mut solve, rng) {
                 Ok(maximum) => maximum,
                 // The candidates are used up, but the space may not be.
                 Err(MaximizeError::NothingLeft { .. }) => {

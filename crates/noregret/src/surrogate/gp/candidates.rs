@@ -14,7 +14,8 @@
 
 use rayon::prelude::*;
 
-use super::posterior::{Gp, subtract_squares};
+use super::posterior::{Gp, Joint, subtract_squares};
+use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::vector;
 use crate::surrogate::points::Points;
 
@@ -107,6 +108,37 @@ impl Candidates {
     #[expect(clippy::misnamed_getters, reason = "the variance that counts is the conditioned one")]
     pub fn variance(&self) -> &[f64] {
         &self.conditioned
+    }
+
+    /// Posterior variances given observed points alone.
+    pub fn observed_variance(&self) -> &[f64] {
+        &self.variance
+    }
+
+    /// The joint posterior of some candidates of several sets given observed points alone, for exact draws. What was
+    /// solved for the candidates is used again: `O(m^2 (n + m))` for `m` of them, without a solve.
+    pub fn joint(gp: &Gp, parts: &[(&Self, &[usize])]) -> Result<(Joint, Points), NotPositiveDefinite> {
+        let m = parts.iter().map(|(_, chosen)| chosen.len()).sum::<usize>();
+        let mut points = Points::new(gp.points().dims());
+        let (mut mean, mut v) = (Vec::with_capacity(m), Vec::with_capacity(m * gp.observed()));
+        for (set, chosen) in parts {
+            for &i in *chosen {
+                points.push(&set.points.point(i));
+                mean.push(set.mean[i]);
+            }
+        }
+        for row in 0..gp.observed() {
+            for (set, chosen) in parts {
+                let column = &set.v[row * set.len()..][..set.len()];
+                v.extend(chosen.iter().map(|&i| column[i]));
+            }
+        }
+        Ok((Joint::new(gp, &points, mean, &v)?, points))
+    }
+
+    /// Rows of `V` that belong to pending points, by candidate: `c(x)`, the covariance with what will be known.
+    pub(crate) fn pending_rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.v.chunks(self.len().max(1)).skip(self.observed)
     }
 
     /// `k(C, X) (K + tau I)^-1 r` for whitened residuals `white = L^-1 r` over the observed points: the part of a

@@ -213,23 +213,8 @@ impl Gp {
 
     /// The joint posterior of a small set, for exact draws: `O(m n (m + n) + m^3)`.
     pub fn joint(&self, set: &Points) -> Result<Joint, NotPositiveDefinite> {
-        let m = set.len();
         let (mean, v) = self.project(set);
-        let mut reduction = vec![0.0; m * m];
-        if m > 0 && !self.is_empty() {
-            let v = MatRef::from_column_major_slice(&v, m, self.len());
-            let out = MatMut::from_column_major_slice_mut(&mut reduction, m, m);
-            matmul(out, Accum::Replace, v, v.transpose(), 1.0, Par::Seq);
-        }
-        let factor = Cholesky::factor(m, |j, rows| {
-            self.kernel.column(set, j, &set.point(j), rows);
-            for (k, r) in rows.iter_mut().zip(&reduction[j * m + j..(j + 1) * m]) {
-                *k -= r;
-            }
-            // The kernel's own diagonal, which the distance-based column gives only up to the linear factors.
-            rows[0] = (self.kernel.variance(&set.point(j)) - reduction[j * m + j]).max(0.0);
-        })?;
-        Ok(Joint { mean, factor })
+        Joint::new(self, set, mean, &v)
     }
 }
 
@@ -312,6 +297,41 @@ pub struct Joint {
 }
 
 impl Joint {
+    /// The covariance is `k(set, set) - v v^T`, where `v` has a row for each point of `set` (column-major).
+    pub(super) fn new(gp: &Gp, set: &Points, mean: Vec<f64>, v: &[f64]) -> Result<Self, NotPositiveDefinite> {
+        let m = set.len();
+        let mut reduction = vec![0.0; m * m];
+        if m > 0 && !v.is_empty() {
+            let v = MatRef::from_column_major_slice(v, m, v.len() / m);
+            triangular::matmul(
+                MatMut::from_column_major_slice_mut(&mut reduction, m, m),
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                v,
+                BlockStructure::Rectangular,
+                v.transpose(),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        }
+        let factor = Cholesky::factor(m, |j, rows| {
+            gp.kernel.column(set, j, &set.point(j), rows);
+            for (k, r) in rows.iter_mut().zip(&reduction[j * m + j..(j + 1) * m]) {
+                *k -= r;
+            }
+            // The kernel's own diagonal, which the distance-based column gives only up to the linear factors.
+            rows[0] = (gp.kernel.variance(&set.point(j)) - reduction[j * m + j]).max(0.0);
+        })?;
+        Ok(Self { mean, factor })
+    }
+
+    /// Covariance of the `i`-th and the `j`-th point.
+    pub fn covariance(&self, i: usize, j: usize) -> f64 {
+        let l = self.factor.l();
+        (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()
+    }
+
     /// Posterior means.
     pub fn mean(&self) -> &[f64] {
         &self.mean

@@ -1,0 +1,98 @@
+//! BUCB: upper confidence bounds whose deviation knows of the batch so far.
+//! Desautels, Krause & Burdick 2014, "Parallelizing exploration-exploitation tradeoffs", eq. (8); a rival in Ren & Li.
+//!
+//! # Notation
+//! | paper       | here   | meaning                                                        |
+//! |-------------|--------|----------------------------------------------------------------|
+//! | `beta_t`    | `beta` | weight of the deviation (its square root, in the paper)        |
+//! | `fb[t]`     |        | the last round with feedback: the mean is that of then         |
+//!
+//! # Departures
+//! The weight is not enlarged by `exp(C)` for the hallucinated observations, as nobody does in practice. By default it is
+//! that of the code behind Ren & Li, counted from round 1 (there the first weight is minus infinity): `0.2 ln(|X| t^2
+//! pi^2 / 0.06)` for 1,001 candidates.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use super::history::History;
+use super::model::GpModel;
+use super::suggest::{self, Course};
+use super::{Proposal, Strategy};
+use crate::acquisition::beta::{BetaSchedule, Round};
+use crate::acquisition::utility::Utility;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::inexact::Measure;
+use crate::maximize::solver::Solver;
+use crate::surrogate::gp::GpConfig;
+
+/// Settings of BUCB.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct BucbConfig {
+    /// Weight of the deviation.
+    pub beta: BetaSchedule,
+    /// The Gaussian process.
+    pub model: GpConfig,
+    /// How candidates are made and polished.
+    pub solver: Solver,
+    /// When the maximization is compared with a stronger one.
+    pub measure: Measure,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for BucbConfig {
+    fn default() -> Self {
+        Self {
+            beta: BetaSchedule::RenLi { candidates: 1_001 },
+            model: GpConfig::default(),
+            solver: Solver::default(),
+            measure: Measure::default(),
+            initial_points: None,
+        }
+    }
+}
+
+/// BUCB.
+#[derive(Debug)]
+pub struct Bucb {
+    config: BucbConfig,
+    model: GpModel,
+}
+
+impl TryFrom<BucbConfig> for Bucb {
+    type Error = Error;
+
+    fn try_from(config: BucbConfig) -> Result<Self, Error> {
+        config.beta.validate()?;
+        config.model.validate()?;
+        config.solver.validate()?;
+        Ok(Self { model: GpModel::new(config.model.clone()), config })
+    }
+}
+
+impl Strategy for Bucb {
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error> {
+        let BucbConfig { beta, solver, measure, initial_points, .. } = &self.config;
+        let course = Course { name: "bucb", solver, measure: *measure, initial_points: *initial_points };
+        let space = history.space();
+        suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
+            let beta = beta.value(&Round {
+                t: now.t,
+                dims: space.dims(),
+                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
+                information_gain: now.state.gp().information_gain(),
+            });
+            solve(&now.state.scored(Utility::Ucb { beta }), rng)
+        })
+    }
+}
