@@ -10,6 +10,7 @@ mod output;
 pub mod report;
 pub mod speed;
 pub mod store;
+pub mod ts_rsr;
 
 pub use error::BenchError;
 pub use options::Options;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{inexact, speed, store};
+use noregret_bench::{inexact, speed, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,9 @@ enum Experiment {
     /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
     #[command(after_help = speed::AFTER_HELP)]
     Speed(speed::Config),
+    /// Batches by regret over uncertainty, against six rivals (Ren & Li, Tables 1 to 3)
+    #[command(after_help = ts_rsr::AFTER_HELP)]
+    TsRsr(ts_rsr::Config),
     /// What does the event log cost, in a process, for a command, and around an evaluation?
     #[command(after_help = store::AFTER_HELP)]
     Store(store::Config),
@@ -32,6 +35,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
         Experiment::Inexact(config) => inexact::run(config, out)?,
         Experiment::Speed(config) => speed::run(config, out)?,
+        Experiment::TsRsr(config) => ts_rsr::run(config, out)?,
         Experiment::Store(config) => store::run(config, out)?,
     }
     Ok(())

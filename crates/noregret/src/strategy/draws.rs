@@ -6,9 +6,11 @@ use rand::RngExt;
 
 use super::history::{Choice, Duplicates, History};
 use super::model::State;
+use crate::acquisition::utility::Utility;
 use crate::error::Error;
 use crate::math::rng::Stream;
-use crate::maximize::multi_start::top;
+use crate::maximize::climb::Climber;
+use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::{MaximizeError, Maximum, Region, Taken, Work};
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::posterior::Joint;
@@ -20,6 +22,8 @@ const LOOKED_AT: usize = 512;
 const BOUND: f64 = 3.0;
 /// Rows of a pool too large to keep that are looked at in their place.
 const SAMPLED_ROWS: usize = 2_000;
+/// Climbs on the posterior mean, from the evaluations with the best means.
+const CLIMBS: usize = 2;
 /// Draws made at once.
 const BLOCK: usize = 64;
 /// Draws for each maximum wanted before a stand-in is taken (App. C of TS-RSR draws on without end).
@@ -49,9 +53,14 @@ pub(crate) struct Maxima {
 
 impl Draws {
     /// Factors the covariance of the most promising candidates of a model.
-    pub(crate) fn new(state: &State, history: &History, rng: &mut Stream) -> Result<Self, Error> {
-        let gp = state.gp();
+    pub(crate) fn new(state: &mut State, history: &History, rng: &mut Stream) -> Result<Self, Error> {
         let pool = history.space().as_pool();
+        if pool.is_none() {
+            // Where the mean itself is largest, which is seldom at a candidate.
+            state.add_fresh(&summit(state, history));
+        }
+        let state = &*state;
+        let gp = state.gp();
         let sampled; // rows of a pool that is too large to keep
         let (kept, rows): (&Candidates, Option<Vec<usize>>) = match pool {
             Some(pool) if state.kept().is_empty() => {
@@ -149,6 +158,25 @@ impl Draws {
         let choice = self.choice(i);
         Maximum { x: choice.x, row: choice.row, value, work: Work { values: self.len(), ..Work::default() } }
     }
+}
+
+/// A climb on the posterior mean from the best points known.
+fn summit(state: &State, history: &History) -> Points {
+    let means = state.means_at_data();
+    let mut starts = state.gp().points().select(&top(&means, CLIMBS));
+    for set in [state.kept(), state.fresh()] {
+        top(set.mean(), 1).into_iter().for_each(|i| starts.push(&set.points().point(i)));
+    }
+    let none = Taken::default();
+    let region = Region { space: history.space(), taken: &none, batch: &none };
+    let climbs =
+        MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let mut summit = Points::new(history.space().dims());
+    // Without one the candidates have to do.
+    if let Ok(found) = climbs.climb_from(&state.scored(Utility::Mean), &region, &starts) {
+        summit.push(&found.x);
+    }
+    summit
 }
 
 #[cfg(test)]

@@ -398,6 +398,13 @@ impl State {
         self.fresh = Candidates::new(&self.gp, points);
     }
 
+    /// More candidates of this round.
+    pub fn add_fresh(&mut self, points: &Points) {
+        let mut all = self.fresh.points().clone();
+        (0..points.len()).for_each(|i| all.push(&points.point(i)));
+        self.fresh = Candidates::new(&self.gp, all);
+    }
+
     /// Conditions the variances on one more point of the batch.
     pub fn condition(&mut self, choice: &Choice) {
         self.gp.condition(&choice.x, self.fit.hyperparameters.noise_variance);

@@ -61,7 +61,7 @@ pub(crate) fn propose(
     rng: &mut Stream,
     mut pick: impl FnMut(&Situation<'_>, &mut Solve<'_>, &mut Stream) -> Result<Maximum, MaximizeError>,
 ) -> Result<Proposal, Error> {
-    let nothing = |_: &State, _: usize, _: &mut Diagnostics, _: &mut Stream| Ok(());
+    let nothing = |_: &mut State, _: usize, _: &mut Diagnostics, _: &mut Stream| Ok(());
     propose_with(course, model, history, q, rng, nothing, |situation, (), solve, rng| {
         pick(situation, solve, rng)
     })
@@ -74,7 +74,7 @@ pub(crate) fn propose_with<T>(
     history: &History,
     q: Option<NonZeroUsize>,
     rng: &mut Stream,
-    prepare: impl FnOnce(&State, usize, &mut Diagnostics, &mut Stream) -> Result<T, Error>,
+    prepare: impl FnOnce(&mut State, usize, &mut Diagnostics, &mut Stream) -> Result<T, Error>,
     mut pick: impl FnMut(&Situation<'_>, &mut T, &mut Solve<'_>, &mut Stream) -> Result<Maximum, MaximizeError>,
 ) -> Result<Proposal, Error> {
     let q = q.map_or(1, NonZeroUsize::get);
