@@ -29,7 +29,8 @@ model, with a 95 % interval for its value without noise: with noise, use this on
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let mut shared = args.study.locate()?.open_existing()?;
     let recommended = shared.study().recommended()?;
-    let best = summary::best(&mut shared, recommended.as_ref());
+    let regret = shared.study().remaining_regret()?;
+    let best = summary::best(&mut shared, recommended.as_ref()).with_regret(regret);
     if args.json.json {
         writeln!(out, "{}", best.to_json())?;
     } else {

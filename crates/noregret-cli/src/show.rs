@@ -70,14 +70,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out)?;
     write!(out, "{best}")?;
     if let Some(insight) = &insight {
-        let regret = &insight.remaining_regret;
-        writeln!(
-            out,
-            "remaining regret  {} (90 %: {} to {}), by the model",
-            short(regret.median),
-            short(regret.interval.0),
-            short(regret.interval.1)
-        )?;
+        writeln!(out, "{}", summary::remaining(&insight.remaining_regret))?;
     }
     if curve.len() > 1 {
         writeln!(out, "\nbest value so far, by trial told")?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use noregret::study::Recommendation;
+use noregret::study::{Recommendation, RemainingRegret};
 use noregret::{Params, Value};
 use noregret_store::{SharedStudy, TrialRecord};
 use serde_json::json;
@@ -17,6 +17,13 @@ pub(crate) struct Best<'a> {
     recommended: Option<&'a Recommendation>,
     /// The candidate's name, in a pool.
     recommended_id: Option<String>,
+    regret: Option<RemainingRegret>,
+}
+
+/// What may still be gained, on one line.
+pub(crate) fn remaining(regret: &RemainingRegret) -> String {
+    let (low, high) = (short(regret.interval.0), short(regret.interval.1));
+    format!("remaining regret  {} (90 %: {low} to {high}), by the model", short(regret.median))
 }
 
 /// Parameters on one line, floats shortened.
@@ -56,16 +63,27 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
     }
     let record = recommended.and_then(|point| shared.ledger().record(point.number));
     let recommended_id = record.and_then(|record| id_of(record, &space));
-    Best { observed, lines, recommended, recommended_id }
+    Best { observed, lines, recommended, recommended_id, regret: None }
 }
 
 impl Best<'_> {
+    /// Also says what may still be gained.
+    pub(crate) fn with_regret(mut self, regret: Option<RemainingRegret>) -> Self {
+        self.regret = regret;
+        self.lines.extend(regret.as_ref().map(remaining));
+        self
+    }
+
     pub(crate) fn to_json(&self) -> serde_json::Value {
         let mut recommended = json!(self.recommended);
         if let (Some(id), Some(table)) = (&self.recommended_id, recommended.as_object_mut()) {
             table.insert("id".into(), id.as_str().into());
         }
-        json!({ "observed": self.observed, "recommended": recommended })
+        let mut json = json!({ "observed": self.observed, "recommended": recommended });
+        if let Some(regret) = &self.regret {
+            json["remaining_regret"] = json!(regret);
+        }
+        json
     }
 }
 

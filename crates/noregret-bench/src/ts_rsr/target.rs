@@ -10,11 +10,14 @@ use rayon::prelude::*;
 
 use super::Setting;
 
+/// From a point in raw units to a value.
+type Function = Box<dyn Fn(&[f64]) -> f64 + Sync>;
+
 /// A function to minimize.
 pub(super) struct Target {
     pub(super) bounds: Vec<(f64, f64)>,
     pub(super) minimum: f64,
-    value: Box<dyn Fn(&[f64]) -> f64 + Sync>,
+    value: Function,
 }
 
 impl Target {

@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         keep_going: args.keep_going,
         regret_below: file.study.stop_when_regret_below,
         judged: 0,
+        judge_after: Instant::now() + Duration::from_secs(1),
         timeout: file.objective.timeout.map(|span| span.0),
         // A time that never comes is no limit.
         deadline: file.study.timeout.and_then(|span| Instant::now().checked_add(span.0)),
@@ -180,6 +181,8 @@ struct Runner<'a> {
     regret_below: Option<f64>,
     /// Results that there were when the remaining regret was last estimated.
     judged: u64,
+    /// When it may be estimated again for the progress bar.
+    judge_after: Instant,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
     worker: String,
@@ -278,18 +281,23 @@ impl Runner<'_> {
     /// Stops if next to nothing is left to gain: if the upper end of the interval is below the threshold. Estimated when
     /// there is a twentieth more to know, so that it stays cheap beside the proposals.
     fn judge(&mut self) {
-        let Some(threshold) = self.regret_below else { return };
         let complete = self.shared.ledger().complete();
         let dims = self.shared.study().space().dims() as u64;
         let enough = FEWEST_TO_JUDGE.max(5 * dims); // before that a model knows too little to say how little it knows
         if self.stopping.is_some() || complete < enough || complete < self.judged + (complete / 20).max(1) {
             return;
         }
+        // For the progress bar alone it must not cost more than a hundredth of the time.
+        if self.regret_below.is_none() && (!self.report.shows_regret() || Instant::now() < self.judge_after) {
+            return;
+        }
         self.judged = complete;
+        let begin = Instant::now();
         // Without an estimate the study goes on: it was asked for so many trials.
-        if let Ok(Some(regret)) = self.shared.study().remaining_regret()
-            && regret.interval.1 < threshold
-        {
+        let Ok(Some(regret)) = self.shared.study().remaining_regret() else { return };
+        self.judge_after = Instant::now() + 100 * begin.elapsed();
+        self.report.regret(&regret);
+        if let Some(threshold) = self.regret_below.filter(|threshold| regret.interval.1 < *threshold) {
             self.stopping = Some(Stopping::Satisfied);
             self.report.satisfied(&regret, threshold);
         }

@@ -40,6 +40,8 @@ pub(super) struct Report<'a> {
     drawn: Instant,
     complained: Option<String>,
     waits: bool,
+    /// The last estimate of what may still be gained.
+    remaining: Option<f64>,
 }
 
 impl<'a> Report<'a> {
@@ -71,6 +73,7 @@ impl<'a> Report<'a> {
             drawn: now,
             complained: None,
             waits: false,
+            remaining: None,
         };
         report.started(shared, workers, target);
         report
@@ -228,6 +231,15 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Whether there is a bar that shows what may still be gained.
+    pub(super) fn shows_regret(&self) -> bool {
+        matches!(self.reporter, Reporter::Terminal(_))
+    }
+
+    pub(super) fn regret(&mut self, regret: &RemainingRegret) {
+        self.remaining = Some(regret.median);
+    }
+
     pub(super) fn stopping(&mut self, reason: &str) {
         self.event(&json!({ "event": "stopping", "reason": reason }));
         self.line(&format!("stopping: {reason}"));
@@ -296,7 +308,8 @@ impl<'a> Report<'a> {
             self.best.map_or("none yet".into(), |(number, value)| format!("{} (#{number})", short(value)));
         let model = self.model.as_secs_f64();
         let share = 100.0 * model / (model + self.evaluations).max(1e-9);
-        bar.set_message(format!("best {best}   running {running}   model {share:.0} % of the time"));
+        let regret = self.remaining.map_or(String::new(), |regret| format!("   to gain {}", short(regret)));
+        bar.set_message(format!("best {best}{regret}   running {running}   model {share:.0} % of the time"));
     }
 
     /// The end: what was found and where the time went.
