@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
-use noregret_store::{Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp};
+use noregret_store::{
+    Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
+};
 use noregret_testkit::statistics::median;
 use serde::Serialize;
 
@@ -148,7 +150,7 @@ fn open(path: &Path) -> Result<SharedStudy, BenchError> {
 
 fn order(n: usize) -> HandOut {
     let lease = Some(Duration::from_hours(1));
-    HandOut { wanted: n, batch: Some(1), budget: None, worker: "bench".into(), lease }
+    HandOut { wanted: n, batch: Some(1), budget: None, worker: this_worker(), lease }
 }
 
 /// Medians of asking and telling one trial at a time, in milliseconds.

@@ -21,7 +21,7 @@ pub enum Solver {
         /// Candidates kept; they grow with nothing but the number of refits.
         #[serde(default = "defaults::candidates")]
         candidates: usize,
-        /// Candidates polished.
+        /// Candidates polished; 0 takes the best candidate as it is.
         #[serde(default = "defaults::polished")]
         polished: usize,
     },
@@ -184,6 +184,7 @@ impl Solver {
             }
             Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
             Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
+            Solver::Auto { candidates, polished: 0 } => Box::new(RandomGrid { size: *candidates }),
             Solver::Auto { candidates, polished } => Box::new(MultiStart {
                 starts: *polished,
                 grid: *candidates,

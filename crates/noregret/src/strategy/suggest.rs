@@ -190,6 +190,25 @@ fn solve_once(
     }
 }
 
+/// The best of the kept and of the fresh candidates, as it is.
+fn best_candidate(
+    kept: &[f64],
+    fresh: &[f64],
+    state: &State,
+    region: &Region<'_>,
+) -> Result<Maximum, MaximizeError> {
+    let of_kept = best_of(kept, state.kept().points(), region);
+    match (of_kept, best_of(fresh, state.fresh().points(), region)) {
+        (Ok(a), Ok(b)) => {
+            let mut work = a.work;
+            work += b.work;
+            Ok(Maximum { work, ..if b.value > a.value { b } else { a } })
+        }
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+        (Err(error), Err(_)) => Err(error),
+    }
+}
+
 /// Polishes the most promising of the kept and of the fresh candidates.
 fn on_candidates(
     target: &dyn OnModel,
@@ -199,6 +218,9 @@ fn on_candidates(
 ) -> Result<Maximum, MaximizeError> {
     let kept = target.values_at(state.kept());
     let fresh = target.values_at(state.fresh());
+    if polished == 0 {
+        return best_candidate(&kept, &fresh, state, region);
+    }
     let mut starts = state.kept().points().select(&top(&kept, polished.max(1)));
     for i in top(&fresh, polished.div_ceil(2).max(1)) {
         starts.push(&state.fresh().points().point(i));
