@@ -18,10 +18,12 @@ pub(super) enum Stop {
     Now,
 }
 
-/// Calls `hear` for every signal from now on, but for those that whoever started us wants ignored, as `nohup` does.
+/// Calls `hear` for every signal from now on, but for a closed terminal that whoever started us wants ignored, as `nohup`
+/// does. Ctrl-C is heard even so: shells have it ignored in everything that they start in the background, where somebody
+/// who sends it by hand still means it.
 pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
-    let ignored = ignored();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
+    let wanted = [SIGINT, SIGTERM].into_iter().chain(hangup);
     let mut signals = Signals::new(wanted)?;
     // A handler, whatever it does, so that the ends of processes are kept for us even if our parent did not want its own.
     signal_hook::flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
@@ -33,12 +35,12 @@ pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// A bit for each signal that is ignored, where `/proc` tells.
-fn ignored() -> u64 {
+/// Whether a signal is ignored, where `/proc` tells.
+fn ignores(signal: i32) -> bool {
     let mask = || {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
         u64::from_str_radix(line.trim(), 16).ok()
     };
-    mask().unwrap_or(0)
+    mask().unwrap_or(0) & (1 << (signal - 1)) != 0
 }
