@@ -20,6 +20,15 @@ pub(crate) struct Best<'a> {
     regret: Option<RemainingRegret>,
 }
 
+/// At most `limit` characters of a text, and dots for the rest.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    let mut short: String = text.chars().take(limit).collect();
+    if text.chars().nth(limit).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
 /// What may still be gained, on one line.
 pub(crate) fn remaining(regret: &RemainingRegret) -> String {
     let (low, high) = (short(regret.interval.0), short(regret.interval.1));

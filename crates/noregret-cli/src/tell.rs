@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Error;
-use noregret_store::{Attrs, Outcome, StorageUrl, StoreError, Timestamp, Verdict, tell_one};
+use noregret_store::{Attrs, Outcome, SharedStudy, StorageUrl, Timestamp, Verdict, tell_one};
 
 use crate::UsageError;
 use crate::common_args::JsonArg;
@@ -125,11 +125,7 @@ fn outcome(text: &str, noise_var: Option<f64>) -> Result<Outcome, UsageError> {
 
 fn tell(target: &Target, number: u64, outcome: &Outcome) -> Result<Verdict, Error> {
     let store = target.store()?;
-    if store.last(&target.name)? == 0 {
-        let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
-        let (study, place) = (target.name.clone(), target.url.to_string());
-        return Err(StoreError::NoSuchStudy { study, place, known }.into());
-    }
+    SharedStudy::first_definition(&*store, &target.name, &target.url.to_string())?; // or there is no such study
     let verdict = tell_one(&*store, &target.name, number, outcome, Timestamp::now())?;
     verdict.ok_or_else(|| {
         let problem = format!("there is no trial {number} in study `{}`: ask for one first", target.name);

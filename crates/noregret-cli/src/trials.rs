@@ -16,6 +16,9 @@ use crate::trial_json::TrialJson;
 /// Trials read and printed at a time: memory does not grow with the study.
 const PAGE: u64 = 1_000;
 
+/// Characters of a reason in the table.
+const SHOWN: usize = 100;
+
 /// Flags of `noregret trials`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -87,18 +90,10 @@ fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
         let mut row = vec![trial.number.to_string(), trial.state.to_owned(), value, seconds, what];
         if failures {
             let last = trial.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
-            row.push(shortened(&trial.reason.map_or(String::new(), |reason| format!("{reason}{last}"))));
+            let why = trial.reason.map_or(String::new(), |reason| format!("{reason}{last}"));
+            row.push(summary::shortened(&why, SHOWN));
         }
         table.row(row);
     }
     table
-}
-
-fn shortened(reason: &str) -> String {
-    const SHOWN: usize = 100;
-    let mut text: String = reason.chars().take(SHOWN).collect();
-    if reason.chars().nth(SHOWN).is_some() {
-        text.push_str("...");
-    }
-    text
 }

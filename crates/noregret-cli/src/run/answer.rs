@@ -2,6 +2,8 @@
 
 use noregret_store::Attrs;
 
+use crate::summary;
+
 /// A value with what came along.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
@@ -61,13 +63,10 @@ fn object(line: &str) -> Result<Answer, String> {
     }
 }
 
+/// The beginning of a line, in quotes.
 fn shortened(line: &str) -> String {
     const SHOWN: usize = 80;
-    let mut text: String = line.chars().take(SHOWN).collect();
-    if line.chars().nth(SHOWN).is_some() {
-        text.push_str("...");
-    }
-    format!("{text:?}")
+    format!("{:?}", summary::shortened(line, SHOWN))
 }
 
 #[cfg(test)]

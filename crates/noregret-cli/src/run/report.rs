@@ -59,7 +59,7 @@ impl<'a> Report<'a> {
             (false, false) => Reporter::Lines,
         };
         let direction = shared.definition().direction;
-        let best = shared.study().best_observed().and_then(|trial| Some((trial.number, trial.value()?)));
+        let best = best_of(shared);
         let now = Instant::now();
         let mut report = Self {
             reporter,
@@ -133,7 +133,7 @@ impl<'a> Report<'a> {
 
     /// Others have written to the log.
     pub(super) fn caught_up(&mut self, shared: &mut SharedStudy) {
-        self.best = shared.study().best_observed().and_then(|trial| Some((trial.number, trial.value()?)));
+        self.best = best_of(shared);
     }
 
     /// Nothing is left to do but to wait; said once.
@@ -353,6 +353,11 @@ impl<'a> Report<'a> {
         }
         Ok(())
     }
+}
+
+/// Number and value of the best trial so far.
+fn best_of(shared: &mut SharedStudy) -> Option<(u64, f64)> {
+    shared.study().best_observed().and_then(|trial| Some((trial.number, trial.value()?)))
 }
 
 fn bar(budget: Option<u64>) -> ProgressBar {
