@@ -15,15 +15,14 @@
 //! The maximum is taken over a thousand points of the space and some near the best evaluations, not over all of it: what
 //! lies between them is missing. Importance disregards constraints, as if parameters could vary independently.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::recommend::best_place;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::space::Space;
-use crate::strategy::history::{History, Outcome};
+use crate::strategy::history::History;
 use crate::strategy::memo::Memo;
 use crate::strategy::model::GpModel;
 use crate::surrogate::Surrogate;
@@ -87,10 +86,7 @@ fn remaining_regret(
     sd: f64,
     rng: &mut Stream,
 ) -> Result<RemainingRegret, Error> {
-    let means = gp.marginals(history.points()).mean;
-    let recommended = (0..history.len())
-        .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
-        .max_by(|&a, &b| means[a].total_cmp(&means[b]).then(b.cmp(&a)));
+    let recommended = best_place(history, &gp.marginals(history.points()).mean);
     set.push(&history.points().point(recommended.unwrap_or(0)));
     let draws = gp.joint(&set)?.draws(DRAWS, rng);
     let mut regrets: Vec<f64> = draws
@@ -156,21 +152,14 @@ fn sample(space: &Space, rng: &mut Stream) -> Vec<f64> {
     points
 }
 
-/// Posterior means alone: `k(set, X) alpha`, without the solve that variances need.
 fn means(gp: &Gp, columns: &[f64]) -> Vec<f64> {
-    let set = Points::from_columns(gp.points().dims(), columns);
-    let (m, n) = (set.len(), gp.observed());
-    let k = gp.cross_covariance(&set);
-    let mut mean = vec![0.0; m];
-    let k = MatRef::from_column_major_slice(&k, m, gp.len()).subcols(0, n);
-    let alpha = MatRef::from_column_major_slice(gp.alpha(), n, 1);
-    matmul(MatMut::from_column_major_slice_mut(&mut mean, m, 1), Accum::Replace, k, alpha, 1.0, Par::Seq);
-    mean
+    gp.means(&Points::from_columns(gp.points().dims(), columns))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategy::history::Outcome;
     use crate::{Algorithm, Direction, Study, Trial};
 
     fn study(direction: Direction, n: usize, objective: impl Fn(&Trial) -> f64) -> Study {

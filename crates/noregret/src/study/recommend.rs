@@ -74,9 +74,7 @@ impl Recommender {
         let fit = state.fit();
         // Every evaluation is judged, also those that a model of a subset has not seen.
         let values = state.gp().marginals(history.points());
-        let best = (0..history.len())
-            .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
-            .max_by(|&a, &b| values.mean[a].total_cmp(&values.mean[b]).then(b.cmp(&a)));
+        let best = best_place(history, &values.mean);
         let found = best.map(|place| Found {
             place,
             mean: fit.mean + fit.sd * values.mean[place],
@@ -85,4 +83,11 @@ impl Recommender {
         self.cached = found.map(|found| (key, found));
         Ok(found)
     }
+}
+
+/// The place of the evaluation with a value whose mean is best, the first among equals.
+pub(super) fn best_place(history: &History, means: &[f64]) -> Option<usize> {
+    (0..history.len())
+        .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
+        .max_by(|&a, &b| means[a].total_cmp(&means[b]).then(b.cmp(&a)))
 }

@@ -171,28 +171,31 @@ impl Gp {
 
     /// Mean, and `V^T` with `V = L^-1 k(X, C)` (column-major `m x n`, a row per point of `set`).
     pub(crate) fn project(&self, set: &Points) -> (Vec<f64>, Vec<f64>) {
-        let (m, n) = (set.len(), self.len());
         let mut v = self.cross_covariance(set);
-        let mut mean = vec![0.0; m];
-        if m > 0 && n > 0 {
-            let k = MatRef::from_column_major_slice(&v, m, n);
-            let observed = k.subcols(0, self.observed);
-            let alpha = MatRef::from_column_major_slice(self.alpha(), self.observed, 1);
-            matmul(
-                MatMut::from_column_major_slice_mut(&mut mean, m, 1),
-                Accum::Replace,
-                observed,
-                alpha,
-                1.0,
-                Par::Seq,
-            );
-        }
-        self.factor.solve_lower_rows(&mut v, m);
+        let mean = self.weighed(&v, set.len());
+        self.factor.solve_lower_rows(&mut v, set.len());
         (mean, v)
     }
 
+    /// Posterior means alone, without the solve that variances need.
+    pub(crate) fn means(&self, set: &Points) -> Vec<f64> {
+        self.weighed(&self.cross_covariance(set), set.len())
+    }
+
+    /// `k alpha` for the covariances of `m` points with the data.
+    fn weighed(&self, k: &[f64], m: usize) -> Vec<f64> {
+        let mut mean = vec![0.0; m];
+        if m > 0 && !self.is_empty() {
+            let observed = MatRef::from_column_major_slice(k, m, self.len()).subcols(0, self.observed);
+            let alpha = MatRef::from_column_major_slice(self.alpha(), self.observed, 1);
+            let out = MatMut::from_column_major_slice_mut(&mut mean, m, 1);
+            matmul(out, Accum::Replace, observed, alpha, 1.0, Par::Seq);
+        }
+        mean
+    }
+
     /// `k(set, X)`, column-major `m x n`. Long loops run over whichever of the two sets is larger.
-    pub(crate) fn cross_covariance(&self, set: &Points) -> Vec<f64> {
+    fn cross_covariance(&self, set: &Points) -> Vec<f64> {
         let (m, n) = (set.len(), self.len());
         let mut k = vec![0.0; m * n];
         if m >= FEW {
