@@ -3,7 +3,6 @@
 //! share. Simple regret is that of the best noise-free value so far, initial points included.
 //!
 //! # Departures
-//! - Table 1 has one run on each of ten functions by default, where the paper has ten (2-D) and five (3-D); `--runs` asks for more.
 //! - Table 4 (Boston housing, robot pushing) needs simulators that are not part of this program yet.
 //! - See [`Setting`] for what differs between the paper, its code and this experiment.
 
@@ -16,7 +15,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use noregret::math::rng::{Purpose, Seed};
-use noregret::{Algorithm, Direction, Duplicates, Space, Study};
+use noregret::{Algorithm, Direction, Duplicates, Params, Space, Study};
 use noregret_testkit::Problem;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -28,8 +27,8 @@ use setting::NOISE;
 pub use setting::Setting;
 use target::Target;
 
-/// Repetitions in the paper.
-const RUNS: u32 = 10;
+/// Functions of Table 1, of each kind.
+const FUNCTIONS: u32 = 10;
 /// Initial points.
 const INITIAL: usize = 15;
 /// The algorithms of the tables, in their order, and one of ours.
@@ -74,6 +73,8 @@ struct Case {
     table: u8,
     batch: usize,
     rounds: usize,
+    /// Repetitions in the paper: those of Table 1 are spread over ten functions.
+    runs: u32,
     /// Mean and deviation for each of the paper's algorithms.
     printed: [(f64, f64); 7],
 }
@@ -95,6 +96,7 @@ const CASES: [Case; 9] = [
         table: 1,
         batch: 20,
         rounds: 20,
+        runs: 10 * FUNCTIONS,
         printed: scaled(
             1e-2,
             [(6.1, 11.4), (5.1, 11.3), (11.8, 16.8), (12.7, 18.6), (8.9, 14.6), (29.8, 26.1), (3.8, 10.0)],
@@ -105,6 +107,7 @@ const CASES: [Case; 9] = [
         table: 1,
         batch: 5,
         rounds: 50,
+        runs: 5 * FUNCTIONS,
         printed: scaled(
             1e-2,
             [(5.8, 9.1), (36.0, 29.5), (48.9, 35.5), (12.4, 20.6), (3.0, 6.8), (29.8, 54.2), (1.9, 3.6)],
@@ -115,6 +118,7 @@ const CASES: [Case; 9] = [
         table: 2,
         batch: 5,
         rounds: 50,
+        runs: 10,
         printed: scaled(
             1e-3,
             [(2.2, 1.6), (2.3, 1.1), (8.3, 5.4), (3.5, 1.8), (4.3, 3.1), (10.4, 3.5), (1.7, 1.1)],
@@ -125,6 +129,7 @@ const CASES: [Case; 9] = [
         table: 2,
         batch: 5,
         rounds: 50,
+        runs: 10,
         printed: scaled(
             1e-3,
             [(6.2, 7.2), (22.7, 24.1), (207.1, 165.9), (69.0, 61.1), (3.9, 1.7), (12.1, 7.3), (2.0, 1.6)],
@@ -135,6 +140,7 @@ const CASES: [Case; 9] = [
         table: 2,
         batch: 5,
         rounds: 50,
+        runs: 10,
         printed: scaled(
             1e-4,
             [(0.4, 1.0), (7.1, 7.2), (763.3, 1782.0), (1.4, 1.0), (0.3, 0.0), (1.4, 2.0), (0.7, 1.0)],
@@ -145,6 +151,7 @@ const CASES: [Case; 9] = [
         table: 2,
         batch: 20,
         rounds: 15,
+        runs: 10,
         printed: scaled(
             1e-2,
             [(3.9, 4.0), (50.1, 71.7), (158.7, 113.3), (104.2, 97.3), (18.0, 38.3), (45.6, 55.6), (1.2, 0.6)],
@@ -155,6 +162,7 @@ const CASES: [Case; 9] = [
         table: 3,
         batch: 5,
         rounds: 30,
+        runs: 10,
         printed: scaled(
             1e-2,
             [(11.1, 9.4), (4.78, 4.9), (8.3, 6.5), (4.0, 8.0), (5.9, 9.5), (1.9, 5.5), (1.6, 4.7)],
@@ -165,6 +173,7 @@ const CASES: [Case; 9] = [
         table: 3,
         batch: 10,
         rounds: 30,
+        runs: 10,
         printed: scaled(
             1e-2,
             [(14.0, 5.0), (5.2, 1.8), (14.3, 4.8), (15.5, 8.9), (14.9, 4.3), (11.0, 4.1), (3.1, 1.7)],
@@ -175,6 +184,7 @@ const CASES: [Case; 9] = [
         table: 3,
         batch: 5,
         rounds: 30,
+        runs: 10,
         printed: scaled(
             1.0,
             [(5.4, 0.8), (5.4, 1.1), (5.8, 0.7), (4.8, 0.8), (5.5, 0.7), (5.0, 0.7), (4.4, 0.7)],
@@ -191,7 +201,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
     let problems = options.problems_among(&CASES.map(|case| case.problem))?;
     let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS[..7])?;
-    let runs = options.runs_or(RUNS);
+    let runs = |case: &Case| options.runs_or(case.runs);
     let mut output = Output::new(options, format!("ts-rsr-{}", setting.name()), out)?;
     if config.table == Some(4) {
         return output.text(
@@ -202,20 +212,21 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         problems.contains(&case.problem) && config.table.is_none_or(|table| table == case.table)
     };
     let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
-    let steps: usize = cases.iter().map(|case| case.rounds).sum::<usize>() * algorithms.len();
-    let progress = Progress::new(steps as u64 * u64::from(runs), "ts-rsr");
+    let rounds = |case: &&Case| case.rounds as u64 * u64::from(runs(case));
+    let steps = cases.iter().map(rounds).sum::<u64>() * algorithms.len() as u64;
+    let progress = Progress::new(steps, "ts-rsr");
     for case in &cases {
-        for run in 0..runs {
+        for run in 0..runs(case) {
             let seed = options.seed_of(run);
             // Ten functions, each as often as it takes.
-            let target = Target::new(case.problem, setting, seed % 10);
+            let target = Target::new(case.problem, setting, seed % u64::from(FUNCTIONS));
             for algorithm in &algorithms {
                 progress.message(format!("{}, run {run}, {algorithm}", case.problem));
                 output.record(execute(case, &target, setting, algorithm, run, seed)?)?;
                 progress.advance(case.rounds as u64);
             }
         }
-        progress.note(&format!("ts-rsr, {}: {} done, {runs} runs", setting.name(), case.problem));
+        progress.note(&format!("ts-rsr, {}: {} done, {} runs", setting.name(), case.problem, runs(case)));
     }
     drop(progress);
     report(setting, &cases, &mut output)
@@ -231,36 +242,45 @@ fn execute(
 ) -> Result<Record, BenchError> {
     let space = Space::bounds(&target.bounds)?;
     let side = target.bounds[0].1 - target.bounds[0].0;
-    let mut study = Study::builder()
-        .space(space.clone())
-        .direction(Direction::Minimize)
-        .algorithm(setting.algorithm(algorithm, setting.model(case.problem, side)))
-        .duplicates(Duplicates::Avoid)
-        .seed(seed)
-        .build()?;
+    let build = |seed| {
+        Study::builder()
+            .space(space.clone())
+            .direction(Direction::Minimize)
+            .algorithm(setting.algorithm(algorithm, case.problem, side))
+            .duplicates(Duplicates::Avoid)
+            .seed(seed)
+            .build()
+    };
+    let mut study = build(seed)?;
     let mut noise = Seed(seed).stream(Purpose::Noise, 0, 0);
-    let mut spread = Spread::default();
-    let mut noisy = |regret: f64| {
-        spread.add(regret);
-        let sd = if setting == Setting::Code { NOISE * spread.sd() } else { NOISE };
+    let mut noisy = |regret: f64, sd: f64| {
         let z: f64 = StandardNormal.sample(&mut noise);
         regret + sd * z
     };
+    let mut seen: Vec<(Params, f64)> = Vec::new();
     // The same for all algorithms: it depends on the seed alone.
     let mut rng = Seed(seed).stream(Purpose::Design, 0, 0);
-    let mut best = f64::INFINITY;
     for _ in 0..INITIAL {
         let u: Vec<f64> = (0..space.dims()).map(|_| rng.random()).collect();
         let params = space.decode(&u);
         let x: Vec<f64> = params.iter().filter_map(|(_, value)| value.as_f64()).collect();
         let regret = target.regret(&x);
-        best = best.min(regret);
-        study.add(&params, noisy(regret), None)?;
+        study.add(&params, noisy(regret, NOISE), None)?;
+        seen.push((params, regret));
     }
-    let (mut curve, mut cumulative, mut seconds) = (vec![best], 0.0, 0.0);
+    let best_of =
+        |seen: &[(Params, f64)]| seen.iter().map(|(_, regret)| *regret).fold(f64::INFINITY, f64::min);
+    let (mut curve, mut cumulative, mut seconds) = (vec![best_of(&seen)], 0.0, 0.0);
     let mut distances = 0.0;
     let mut redrawn = 0;
-    for _ in 0..case.rounds {
+    for round in 0..case.rounds {
+        if setting.draws_noise_anew() {
+            study = build(Seed(seed).stream(Purpose::Experiment, round as u64, 0).random())?;
+            let sd = NOISE * deviation(&seen);
+            for (params, regret) in &seen {
+                study.add(params, noisy(*regret, sd), None)?;
+            }
+        }
         let clock = Instant::now();
         let trials = study.ask(case.batch)?;
         seconds += clock.elapsed().as_secs_f64();
@@ -271,12 +291,13 @@ fn execute(
         distances += smallest_distance(&points);
         for trial in trials {
             let regret = target.regret(&trial.numbers());
-            best = best.min(regret);
             cumulative += regret;
-            study.tell(trial.number, noisy(regret))?;
+            study.tell(trial.number, noisy(regret, NOISE))?;
+            seen.push((trial.params, regret));
         }
-        curve.push(best);
+        curve.push(best_of(&seen));
     }
+    let best = best_of(&seen);
     let points = case.batch * case.rounds;
     Ok(Record {
         experiment: "ts-rsr".into(),
@@ -342,25 +363,11 @@ fn speed(options: &Options, out: &mut dyn Write) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Mean and deviation of what was seen so far.
-#[derive(Default)]
-struct Spread {
-    n: f64,
-    mean: f64,
-    squares: f64,
-}
-
-impl Spread {
-    fn add(&mut self, x: f64) {
-        self.n += 1.0;
-        let gap = x - self.mean;
-        self.mean += gap / self.n;
-        self.squares += gap * (x - self.mean);
-    }
-
-    fn sd(&self) -> f64 {
-        (self.squares / self.n.max(1.0)).sqrt()
-    }
+/// The standard deviation of what was seen.
+fn deviation(seen: &[(Params, f64)]) -> f64 {
+    let n = seen.len() as f64;
+    let mean = seen.iter().map(|(_, regret)| regret / n).sum::<f64>();
+    seen.iter().map(|(_, regret)| (regret - mean).powi(2) / n).sum::<f64>().sqrt()
 }
 
 /// The smallest distance between two points of a batch, in the unit cube.
@@ -380,9 +387,8 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
     let regret = Summary::of(&records, |record| record.simple_regret.max(0.0));
     let distance = Summary::of(&records, |record| record.extra_number("smallest_distance"));
     let seconds = Summary::of(&records, |record| 1e3 * record.seconds_thinking / record.rounds as f64);
-    let runs = regret.cells.iter().map(|cell| cell.count).max().unwrap_or(0);
     let mut text = format!(
-        "Ren & Li, Tables 1 to 3. Setting {}, {}.\n\nSimple regret, mean ± sd [rank], runs: {runs}; below it what the paper prints\n",
+        "Ren & Li, Tables 1 to 3. Setting {}, {}.\n\nSimple regret, mean ± sd [rank]; below it what the paper prints\n",
         setting.name(),
         setting.describe()
     );
@@ -391,7 +397,9 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
     let mut table = Table::new(header);
     let (mut reached, mut first_two, mut compared) = (0, 0, 0);
     for case in cases {
-        let mut ours = vec![format!("{} (m = {}, T = {})", case.problem, case.batch, case.rounds)];
+        let Case { problem, batch, rounds, .. } = case;
+        let runs = regret.cells.iter().find(|cell| cell.problem == *problem).map_or(0, |cell| cell.count);
+        let mut ours = vec![format!("{problem} (m = {batch}, T = {rounds}, runs: {runs})")];
         let mut theirs = vec!["  printed".to_owned()];
         for algorithm in &regret.algorithms {
             let cell = regret.get(case.problem, algorithm);
@@ -410,6 +418,7 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
         table.row(ours).row(theirs);
     }
     let _ = writeln!(text, "{table}");
+    let _ = writeln!(text, "Median of the simple regret\n{}", medians(&regret));
     let _ = writeln!(
         text,
         "Smallest distance within a batch, mean over rounds, in the unit cube\n{}",
@@ -423,6 +432,15 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
             setting.name()
         );
     }
+    let wider = |case: &&&Case| {
+        let of = |algorithm| distance.get(case.problem, algorithm).map_or(f64::NAN, |cell| cell.mean);
+        of("ts-rsr") > of("ts")
+    };
+    if distance.algorithms.iter().any(|algorithm| algorithm == "ts") && compared > 0 {
+        let wider = cases.iter().filter(wider).count();
+        let _ =
+            writeln!(text, "Batches of ts-rsr are spread wider than those of ts on {wider} of {compared}.");
+    }
     output.text(text)?;
     if output.wants_figures() {
         let plot = LinePlot {
@@ -435,6 +453,22 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
         output.figure("regret", &plot.to_svg()?)?;
     }
     Ok(())
+}
+
+/// The median of every cell.
+fn medians(summary: &Summary) -> Table {
+    let mut header = vec!["problem".to_owned()];
+    header.extend(summary.algorithms.iter().cloned());
+    let mut table = Table::new(header);
+    for problem in &summary.problems {
+        let median = |algorithm: &String| {
+            summary.get(problem, algorithm).map_or(String::new(), |cell| compact(cell.median))
+        };
+        let mut row = vec![problem.clone()];
+        row.extend(summary.algorithms.iter().map(median));
+        table.row(row);
+    }
+    table
 }
 
 #[cfg(test)]

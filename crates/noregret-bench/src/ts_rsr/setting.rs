@@ -7,13 +7,13 @@
 //! | prior variance, of standardised values | 1 | ln 2; GP in 3-D 10 | fitted |
 //! | noise deviation | 1e-3 | 1e-3 of the values' deviation | 1e-3, fitted |
 //! | functions from a prior | their own kernel | their own kernel | fitted |
+//! | noise is drawn | once with each value | anew for all values in every round | once with each value |
+//! | a point is | the best candidate | the same; of TS-RSR, from the second on, moved by ten steps of Adam | polished |
 //! | Griewank | `sqrt(i)` | `i` | `sqrt(i)` |
 //!
 //! # Departures from the code
 //! - Candidates are 1,000 fresh Sobol points each round, some near the points with the best means, and the end of a climb on the mean; the
-//!   code has uniform points and the ends of 200 steps of Adam on the mean. As printed, the best candidate is taken; the code moves
-//!   TS-RSR's points, from the second on, by ten more steps of Adam, which we leave out. In `ours` the acquisition function is polished.
-//! - Noise is drawn once with each value, not anew for all values in every round.
+//!   code has uniform points and the ends of 200 steps of Adam on the mean.
 //! - The baselines are honest: BUCB's first weight is finite, qEI believes standardised values, UCB-PE keeps to the relevant region in
 //!   `paper` and `ours` (in `code` it explores everywhere, as there).
 
@@ -28,7 +28,7 @@ use noregret::strategy::dpp_ts::DppTsConfig;
 use noregret::strategy::qei::{QeiConfig, QeiMethod};
 use noregret::strategy::sp::SpConfig;
 use noregret::strategy::ts::TsConfig;
-use noregret::strategy::ts_rsr::TsRsrConfig;
+use noregret::strategy::ts_rsr::{Refine, TsRsrConfig};
 use noregret::strategy::ucb_pe::UcbPeConfig;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
@@ -80,8 +80,13 @@ impl Setting {
         }
     }
 
+    /// Whether all observations get new noise in every round.
+    pub(super) fn draws_noise_anew(self) -> bool {
+        self == Self::Code
+    }
+
     /// The Gaussian process for a problem on a box whose sides are all `side`.
-    pub(super) fn model(self, problem: &str, side: f64) -> GpConfig {
+    fn model(self, problem: &str, side: f64) -> GpConfig {
         if self == Self::Ours {
             return GpConfig::default();
         }
@@ -106,8 +111,8 @@ impl Setting {
     }
 
     /// The algorithm of this name, on the initial points that all share.
-    pub(super) fn algorithm(self, name: &str, model: GpConfig) -> Algorithm {
-        // Printed and coded, the best of the candidates is taken; refining it is our habit.
+    pub(super) fn algorithm(self, name: &str, problem: &str, side: f64) -> Algorithm {
+        let model = self.model(problem, side);
         let polished = if self == Self::Ours { 4 } else { 0 };
         let solver = Solver::Auto { candidates: 1_000, polished };
         let measure = Measure::Never;
@@ -139,7 +144,17 @@ impl Setting {
                 let steps = if self == Self::Ours { DppTsConfig::default().steps } else { 2 };
                 Algorithm::DppTs(DppTsConfig { steps, model, solver, measure, initial_points })
             }
-            _ => Algorithm::TsRsr(TsRsrConfig { explore: None, model, solver, measure, initial_points }),
+            _ => {
+                let refine = (self == Self::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
+                Algorithm::TsRsr(TsRsrConfig {
+                    explore: None,
+                    refine,
+                    model,
+                    solver,
+                    measure,
+                    initial_points,
+                })
+            }
         }
     }
 }

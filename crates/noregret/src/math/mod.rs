@@ -1,5 +1,6 @@
 //! Numerics that know nothing of optimisation: factorisations, special functions, points, streams, minimizers.
 
+pub mod adam;
 pub mod cholesky;
 pub mod conjugate_gradient;
 pub mod lbfgsb;

@@ -15,6 +15,7 @@
 //!   mean plus a tenth of the largest deviation stands in, counted in the diagnostics.
 //! - The ratio is polished over the continuous space. Regrets below 1e-6 deviations count as that much.
 //! - Points that are running lower the deviation, as those of the batch do.
+//! - By option `refine`, the authors' code: the first point is the best candidate, later ones take a few steps of Adam from it.
 //! - The realised information gain stands in for the maximal one in the rule of App. B.1.
 
 use std::num::NonZeroUsize;
@@ -27,11 +28,15 @@ use super::history::History;
 use super::model::GpModel;
 use super::suggest::{self, Course};
 use super::{Proposal, Strategy};
+use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
 use crate::error::Error;
+use crate::math::adam::Adam;
 use crate::math::rng::Stream;
+use crate::maximize::Maximum;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
+use crate::space::Kind;
 use crate::surrogate::gp::GpConfig;
 
 /// Settings of TS-RSR.
@@ -41,6 +46,8 @@ use crate::surrogate::gp::GpConfig;
 pub struct TsRsrConfig {
     /// Explore by largest deviation until `q * (information gain) / n` is below this (App. B.1); never if not given.
     pub explore: Option<f64>,
+    /// Move points of a batch from the second on by steps of Adam, as the authors' code does in place of polishing.
+    pub refine: Option<Refine>,
     /// The Gaussian process.
     pub model: GpConfig,
     /// How candidates are made and polished.
@@ -49,6 +56,40 @@ pub struct TsRsrConfig {
     pub measure: Measure,
     /// Points before the model is asked; by default a few more than dimensions.
     pub initial_points: Option<usize>,
+}
+
+/// Steps of Adam.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Refine {
+    /// How many.
+    pub steps: usize,
+    /// Their length, in the unit cube.
+    pub rate: f64,
+}
+
+impl Refine {
+    /// The best point on the way from a candidate, if every parameter is a number.
+    fn apply(self, start: Maximum, ratio: &dyn Acquisition, history: &History) -> Maximum {
+        let space = history.space();
+        if space.as_pool().is_some() || space.kinds().iter().any(|kind| *kind != Kind::Continuous) {
+            return start;
+        }
+        let d = start.x.len();
+        let adam = Adam { steps: self.steps, rate: self.rate };
+        let end = adam.minimize(&start.x, &vec![0.0; d], &vec![1.0; d], |x, gradient| {
+            let value = ratio.value_and_gradient(x, gradient);
+            gradient.iter_mut().for_each(|g| *g = -*g);
+            -value
+        });
+        if -end.value <= start.value || !space.is_feasible(&end.x) {
+            return start;
+        }
+        let mut work = start.work;
+        work.gradients += end.evaluations;
+        Maximum { x: end.x, row: None, value: -end.value, work }
+    }
 }
 
 /// TS-RSR.
@@ -79,7 +120,7 @@ impl Strategy for TsRsr {
         q: Option<NonZeroUsize>,
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
-        let TsRsrConfig { explore, solver, measure, initial_points, .. } = &self.config;
+        let TsRsrConfig { explore, refine, solver, measure, initial_points, .. } = &self.config;
         let course = Course { name: "ts-rsr", solver, measure: *measure, initial_points: *initial_points };
         suggest::propose_with(
             course,
@@ -113,7 +154,12 @@ impl Strategy for TsRsr {
                     Some(f_star) => Utility::RegretToUncertainty { f_star: f_star[now.i] }, // eq. (4.2)
                     None => Utility::StandardDeviation,                                     // Lemma B.2
                 };
-                solve(&now.state.scored(utility), rng)
+                let ratio = now.state.scored(utility);
+                let best = solve(&ratio, rng)?;
+                match refine {
+                    Some(refine) if now.i > 0 => Ok(refine.apply(best, &ratio, history)),
+                    _ => Ok(best),
+                }
             },
         )
     }
