@@ -1,0 +1,193 @@
+use rand::RngExt;
+
+use super::arms::Arms;
+use super::*;
+use crate::math::rng::{Purpose, Seed, Stream};
+use crate::surrogate::Surrogate;
+use crate::surrogate::gp::kernel::Form;
+use crate::surrogate::gp::posterior::Gp;
+
+const LAMBDA: f64 = 1e-2;
+
+fn kernel() -> Kernel {
+    Kernel::new(Form::SquaredExponential, vec![0.25], 2, 1.0)
+}
+
+/// More than one panel.
+fn arms(n: usize) -> Arms {
+    let mut rng = stream(0);
+    Arms::of_points(Points::from_columns(2, &(0..2 * n).map(|_| rng.random()).collect::<Vec<f64>>()))
+}
+
+fn stream(t: u64) -> Stream {
+    Seed(1).stream(Purpose::Experiment, t, 0)
+}
+
+fn pull(data: &mut Data, arm: usize, y: f64) {
+    let pulls = data.entry(arm).or_default();
+    pulls.told += 1;
+    pulls.sum += y;
+}
+
+/// Means and variances agree to a share of the prior's variance, which is `1 / lambda` here.
+fn assert_same(a: &Nystrom, b: &Nystrom, tolerance: f64) {
+    for arm in 0..a.arms().len() {
+        let gap = (a.mean(arm) - b.mean(arm)).abs();
+        assert!(gap < tolerance, "mean of {arm}: {} {}", a.mean(arm), b.mean(arm));
+        let gap = (a.variance(arm) - b.variance(arm)).abs();
+        assert!(gap < tolerance / LAMBDA, "variance of {arm}: {} {}", a.variance(arm), b.variance(arm));
+    }
+}
+
+fn rebuilt(data: &Data, dictionary: &[usize], arms: Arms) -> Nystrom {
+    let mut model = Nystrom::new(kernel(), LAMBDA, arms);
+    model.rebuild(data, dictionary).unwrap();
+    model
+}
+
+/// Eqs. (1) to (3) as they stand, with the square root of the pseudo-inverse written out as `K_S^-1` (no jitter).
+#[test]
+fn the_equations_hold_as_printed() {
+    let arms = arms(40);
+    let mut data = Data::new();
+    for (i, arm) in [3, 8, 3, 20, 31, 8, 8].into_iter().enumerate() {
+        pull(&mut data, arm, (i as f64).sin());
+    }
+    let dictionary = [3, 20, 31];
+    let model = rebuilt(&data, &dictionary, arms.clone());
+    let k = |a: usize, b: usize| covariance(&kernel(), &arms.point(a), &arms.point(b));
+    let inverse = Mat::from_fn(3, 3, |i, j| k(dictionary[i], dictionary[j]))
+        .partial_piv_lu()
+        .solve(Mat::<f64>::identity(3, 3));
+    // In the dual: z z'^T becomes q = k_S K_S^-1 k_S, and V^-1 acts through pulls repeated one by one.
+    let q = |a: usize, b: usize| -> f64 {
+        (0..3)
+            .flat_map(|i| (0..3).map(move |j| (i, j)))
+            .map(|(i, j)| k(a, dictionary[i]) * inverse[(i, j)] * k(b, dictionary[j]))
+            .sum()
+    };
+    let pulls: Vec<usize> = data.iter().flat_map(|(arm, p)| vec![*arm; p.told]).collect();
+    let y: Vec<f64> = data.values().flat_map(|p| vec![p.sum / p.told as f64; p.told]).collect();
+    let n = pulls.len();
+    let gram =
+        Mat::from_fn(n, n, |i, j| q(pulls[i], pulls[j]) + if i == j { LAMBDA } else { 0.0 }).partial_piv_lu();
+    for arm in 0..40 {
+        let column = Mat::from_fn(n, 1, |i, _| q(pulls[i], arm));
+        let solved: Mat<f64> = gram.solve(&column);
+        let mean: f64 = (0..n).map(|i| solved[(i, 0)] * y[i]).sum();
+        // z^T V^-1 z = (q(x, x) - q_X (Q + lambda)^-1 q_X) / lambda.
+        let reduced: f64 = (0..n).map(|i| solved[(i, 0)] * column[(i, 0)]).sum();
+        let variance = (k(arm, arm) - reduced) / LAMBDA;
+        assert!((model.mean(arm) - mean).abs() < 1e-9, "{arm}: {} {mean}", model.mean(arm));
+        assert!((model.variance(arm) - variance).abs() < 1e-7, "{arm}: {} {variance}", model.variance(arm));
+    }
+}
+
+/// A dictionary of all pulled arms makes it the exact Gaussian process, repeats and all.
+#[test]
+fn with_every_pull_in_the_dictionary_it_is_exact() {
+    let arms = arms(300);
+    let mut data = Data::new();
+    let mut rng = stream(1);
+    let mut points = Points::new(2);
+    let mut y = Vec::new();
+    for _ in 0..40 {
+        let arm = rng.random_range(0..25);
+        let value = rng.random::<f64>();
+        pull(&mut data, arm, value);
+        points.push(&arms.point(arm));
+        y.push(value);
+    }
+    let dictionary: Vec<usize> = data.keys().copied().collect();
+    let model = rebuilt(&data, &dictionary, arms.clone());
+    let gp = Gp::new(kernel(), points, &y, vec![LAMBDA; 40]).unwrap();
+    let exact = gp.marginals(&arms.panel(0..300));
+    for arm in 0..300 {
+        assert!((model.mean(arm) - exact.mean[arm]).abs() < 1e-7);
+        assert!((model.variance(arm) - exact.variance[arm] / LAMBDA).abs() < 1e-6);
+    }
+}
+
+/// Thin products lead to the same model as building it anew, over many batches with atoms coming and going.
+#[test]
+fn advancing_is_rebuilding() {
+    let arms = arms(300);
+    let mut rng = stream(2);
+    let mut data = Data::new();
+    for _ in 0..60 {
+        pull(&mut data, rng.random_range(0..300), rng.random());
+    }
+    let mut dictionary: Vec<usize> = data.keys().copied().collect();
+    let mut model = rebuilt(&data, &dictionary, arms.clone());
+    for _ in 0..30 {
+        for _ in 0..2 {
+            let arm = rng.random_range(0..300);
+            pull(&mut data, arm, rng.random());
+            if !dictionary.contains(&arm) && rng.random_bool(0.7) {
+                dictionary.push(arm);
+            }
+        }
+        dictionary.remove(rng.random_range(0..dictionary.len()));
+        model.advance(&data, &dictionary).unwrap();
+        let mut now = model.dictionary().to_vec();
+        now.sort_unstable();
+        let fresh = rebuilt(&data, model.dictionary(), arms.clone());
+        assert_same(&model, &fresh, 1e-7);
+        dictionary.retain(|atom| now.contains(atom));
+    }
+    assert!(model.timings.advances >= 25, "{:?}", model.timings);
+}
+
+#[test]
+fn repeats_are_counts_and_running_pulls_leave_the_mean() {
+    let arms = arms(50);
+    let mut data = Data::new();
+    for arm in [1, 1, 7, 9] {
+        pull(&mut data, arm, arm as f64);
+    }
+    let before = rebuilt(&data, &[1, 7, 9], arms.clone());
+    let mut running = data.clone();
+    running.entry(7).or_default().running = 2;
+    running.entry(30).or_default().running = 1;
+    let mut after = before.clone();
+    after.advance(&running, &[1, 7, 9]).unwrap();
+    let mut told = running.clone();
+    for arm in 0..50 {
+        assert!((before.mean(arm) - after.mean(arm)).abs() < 1e-9);
+        assert!(after.variance(arm) <= before.variance(arm) + 1e-9);
+    }
+    // Once told, as many pulls have the same variance.
+    for pulls in told.values_mut() {
+        (pulls.told, pulls.running) = (pulls.count(), 0);
+    }
+    let told = rebuilt(&told, &[1, 7, 9], arms);
+    (0..50).for_each(|arm| assert!((told.variance(arm) - after.variance(arm)).abs() < 1e-7));
+}
+
+#[test]
+fn covariances_are_those_of_equation_2() {
+    let arms = arms(200);
+    let mut data = Data::new();
+    (0..10).for_each(|arm| pull(&mut data, arm, 1.0));
+    let model = rebuilt(&data, &[0, 3, 6], arms);
+    let mut own = 0.0;
+    model.covariances(150, |arm, c| {
+        if arm == 150 {
+            own = c;
+        }
+    });
+    assert!((own - model.variance(150)).abs() < 1e-9 / LAMBDA, "{own} {}", model.variance(150));
+}
+
+#[test]
+fn copies_among_the_atoms_are_left_out() {
+    let mut points = Points::new(1);
+    [0.1, 0.1, 0.5, 0.5 + 1e-9].iter().for_each(|x| points.push(&[*x]));
+    let mut data = Data::new();
+    (0..4).for_each(|arm| pull(&mut data, arm, 1.0));
+    let kernel = Kernel::new(Form::SquaredExponential, vec![0.2], 1, 1.0);
+    let mut model = Nystrom::new(kernel, LAMBDA, Arms::of_points(points));
+    model.rebuild(&data, &[0, 1, 2, 3]).unwrap();
+    assert_eq!(model.dictionary(), [0, 2]);
+    assert!((model.mean(0) - model.mean(1)).abs() < 1e-12);
+}
