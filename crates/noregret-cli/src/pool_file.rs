@@ -106,11 +106,11 @@ fn explain(error: &csv::Error) -> String {
     }
 }
 
-/// A digest of all features, the same on every machine (FNV-1a over their bits).
+/// A digest of all features, the same on every machine (FNV-1a over their 32 bits).
 pub(crate) fn digest(pool: &Pool) -> u64 {
-    pool.features()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, x| (hash ^ x.to_bits()).wrapping_mul(0x0000_0100_0000_01b3))
+    pool.features().iter().fold(0xcbf2_9ce4_8422_2325, |hash, x| {
+        (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
