@@ -1,5 +1,6 @@
 //! Picks from a list of candidates instead of from ranges: `cargo run -p noregret --example finite_pool`.
 
+use noregret::space::Ids;
 use noregret::{Direction, Pool, Space, Study};
 
 const COMPOUNDS: usize = 400;
@@ -20,7 +21,7 @@ fn main() -> Result<(), noregret::Error> {
     let features = (0..COMPOUNDS).flat_map(describe).collect();
     let pool = Pool::new(features, 3)?
         .with_names(["mass", "polarity", "charge"].map(String::from).to_vec())?
-        .with_ids((0..COMPOUNDS).map(|i| format!("NR-{i:04}")).collect())?;
+        .with_ids((0..COMPOUNDS).map(|i| format!("NR-{i:04}")).collect::<Ids>())?;
     let space = Space::pool(pool.clone());
     let mut study = Study::builder().space(space).direction(Direction::Maximize).seed(3).build()?;
 

@@ -8,6 +8,10 @@ use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
 
+/// Rows that are scored at a time: a megabyte of coordinates if there are 16, and a multiple of the panels in which
+/// models work, so that no value depends on it.
+const PANEL: usize = 8192;
+
 /// Every row of the pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Exhaustive;
@@ -36,8 +40,14 @@ impl Maximize for Exhaustive {
         let Some(pool) = region.space.as_pool() else {
             return Err(MaximizeError::NothingLeft { tried: 0 });
         };
-        let points = Points::from_columns(pool.dims(), pool.encoded());
-        best_of(&utility.values(&points), &points, region)
+        let mut values = Vec::with_capacity(pool.len());
+        for begin in (0..pool.len()).step_by(PANEL) {
+            let rows = begin..(begin + PANEL).min(pool.len());
+            values.extend(utility.values(&Points::from_columns(pool.dims(), &pool.encoded(rows))));
+        }
+        let row = best_where(&values, |row| region.is_taken(&[], Some(row)))?; // rows are known by number
+        let work = Work { values: values.len(), gradients: 0 };
+        Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
     }
 }
 
@@ -68,22 +78,26 @@ impl Maximize for SobolGrid {
 /// The best of `points` by `values` that is not taken; ties go to the lowest index. If `points` are the rows of the
 /// region's pool, the maximum names its row.
 pub fn best_of(values: &[f64], points: &Points, region: &Region<'_>) -> Result<Maximum, MaximizeError> {
-    let work = Work { values: values.len(), gradients: 0 };
     let is_pool = region.space.as_pool().is_some_and(|pool| pool.len() == points.len());
     let row = |i: usize| is_pool.then_some(i);
+    let best = best_where(values, |i| region.is_taken(&points.point(i), row(i)))?;
+    let work = Work { values: values.len(), gradients: 0 };
+    Ok(Maximum { x: points.point(best), row: row(best), value: values[best], work })
+}
+
+/// The place of the largest value that is not taken; ties go to the lowest.
+fn best_where(values: &[f64], is_taken: impl Fn(usize) -> bool) -> Result<usize, MaximizeError> {
     let mut best: Option<usize> = None;
     for (i, value) in values.iter().enumerate() {
         let better = best.map_or(*value > f64::NEG_INFINITY || value.is_finite(), |b| *value > values[b]);
-        if better && !value.is_nan() && !region.is_taken(&points.point(i), row(i)) {
+        if better && !value.is_nan() && !is_taken(i) {
             best = Some(i);
         }
     }
     // Utilities of minus infinity (log EI far from any hope) are no reason to suggest nothing.
-    let best = best.or_else(|| {
-        (0..values.len()).find(|&i| !values[i].is_nan() && !region.is_taken(&points.point(i), row(i)))
-    });
+    let best = best.or_else(|| (0..values.len()).find(|&i| !values[i].is_nan() && !is_taken(i)));
     match best {
-        Some(i) => Ok(Maximum { x: points.point(i), row: row(i), value: values[i], work }),
+        Some(i) => Ok(i),
         None if values.iter().all(|v| v.is_nan()) && !values.is_empty() => {
             Err(MaximizeError::NotFinite { tried: values.len() })
         }
@@ -156,6 +170,21 @@ mod tests {
                 Ok(maximum) => taken.insert(&maximum.x, maximum.row),
                 Err(error) => assert_eq!(error, MaximizeError::NothingLeft { tried: 4 }),
             }
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_in_whichever_panel_it_is() {
+        let rows = 2 * PANEL + 5;
+        for wanted in [0, PANEL - 1, PANEL, 2 * PANEL - 1, rows - 1] {
+            let feature = |row| if row == wanted { 1.0 } else { row as f32 * 1e-6 };
+            let pool = Pool::from_f32((0..rows).map(feature).collect(), 1).unwrap();
+            let (space, none) = (Space::pool(pool), Taken::default());
+            let region = Region { space: &space, taken: &none, batch: &none };
+            let found = Exhaustive
+                .maximize(&Function(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
+                .unwrap();
+            assert_eq!((found.row, found.x, found.work.values), (Some(wanted), vec![1.0], rows));
         }
     }
 

@@ -64,6 +64,10 @@ pub enum SpaceError {
     RaggedPool { cells: usize, dims: usize },
     #[error("row {row}, column {column} of the pool (both from 0) must be a finite number, not {value}")]
     NonFiniteFeature { row: usize, column: usize, value: f64 },
+    #[error(
+        "row {row}, column {column} of the pool (both from 0) must fit a 32-bit float, up to 3.4e38, unlike {value:e}"
+    )]
+    FeatureTooLarge { row: usize, column: usize, value: f64 },
     #[error("a pool of {rows} rows needs as many ids, not {ids}")]
     IdCount { rows: usize, ids: usize },
     #[error("rows {first} and {second} of the pool (from 0) share the id {id:?}; ids must be unique")]

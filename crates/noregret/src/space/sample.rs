@@ -76,7 +76,7 @@ pub(super) fn check_feasible(space: &Space) -> Result<(), SpaceError> {
 /// A feasible point, uniform in the cube before snapping.
 pub(super) fn sample(space: &Space, rng: &mut Stream) -> Result<Vec<f64>, SpaceError> {
     if let Some(pool) = space.as_pool() {
-        return Ok(pool.point(rng.random_range(0..pool.len())).to_vec());
+        return Ok(pool.point(rng.random_range(0..pool.len())));
     }
     let mut u = vec![0.0; space.dims()];
     let mut census = Census::new(space);

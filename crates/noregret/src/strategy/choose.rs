@@ -52,10 +52,11 @@ impl<'a> Batch<'a> {
         let space = self.history.space();
         if let Some(pool) = space.as_pool() {
             let start = rng.random_range(0..pool.len());
+            let region = self.history.region(&self.taken);
             return (start..pool.len())
                 .chain(0..start)
-                .map(|row| Choice { x: pool.point(row).to_vec(), row: Some(row) })
-                .find(|choice| !self.is_taken(choice))
+                .find(|&row| !region.is_taken(&[], Some(row))) // rows are known by number
+                .map(|row| Choice { x: pool.point(row), row: Some(row) })
                 .ok_or(MaximizeError::NothingLeft { tried: pool.len() });
         }
         for _ in 0..RANDOM_TRIES {

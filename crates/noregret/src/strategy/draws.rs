@@ -67,7 +67,7 @@ impl Draws {
                 let rows: Vec<usize> =
                     (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
                 let mut points = Points::new(pool.dims());
-                rows.iter().for_each(|&row| points.push(pool.point(row)));
+                rows.iter().for_each(|&row| points.push(&pool.point(row)));
                 sampled = Candidates::new(gp, points);
                 (&sampled, Some(rows))
             }
@@ -259,7 +259,7 @@ mod tests {
             let pool = Pool::new(features[..rows].to_vec(), 1).unwrap();
             let mut history = History::new(Space::pool(pool.clone()), Duplicates::Avoid);
             for row in 0..5 {
-                let choice = Choice { x: pool.point(row).to_vec(), row: Some(row) };
+                let choice = Choice { x: pool.point(row), row: Some(row) };
                 history.add(&choice, Outcome::Value { y: pool.point(row)[0], noise_variance: None });
             }
             with_draws(&history, |_, draws, _| {

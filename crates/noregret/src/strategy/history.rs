@@ -145,7 +145,7 @@ impl History {
     /// How many points of a finite space may still be suggested, counted up to `limit`; `None` if it is not finite.
     pub fn left(&self, limit: usize) -> Option<usize> {
         if let Some(pool) = self.space.as_pool() {
-            let free = (0..pool.len()).filter(|&row| !self.taken.contains(pool.point(row), Some(row)));
+            let free = (0..pool.len()).filter(|&row| !self.taken.contains(&[], Some(row))); // rows are known by number
             return Some(free.take(limit).count());
         }
         Some(self.space.points()?.filter(|x| !self.taken.contains(x, None)).take(limit).count())

@@ -351,7 +351,9 @@ impl State {
         let none = Taken::default();
         let region = Region { space: history.space(), taken: &none, batch: &none };
         let set = match history.space().as_pool() {
-            Some(pool) if pool.len() <= KEPT_POOL => Points::from_columns(pool.dims(), pool.encoded()),
+            Some(pool) if pool.len() <= KEPT_POOL => {
+                Points::from_columns(pool.dims(), &pool.encoded(0..pool.len()))
+            }
             Some(pool) => Points::new(pool.dims()),
             None => {
                 region.sobol(candidates, &mut Stream::seed_from_u64(fit.seed)).map_err(MaximizeError::from)?

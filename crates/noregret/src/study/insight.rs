@@ -107,7 +107,7 @@ fn some_of(kept: &Points, history: &History, rng: &mut Stream) -> Points {
         return kept.clone();
     };
     let mut points = Points::new(pool.dims());
-    (0..CANDIDATES).for_each(|_| points.push(pool.point(rng.random_range(0..pool.len()))));
+    (0..CANDIDATES).for_each(|_| points.push(&pool.point(rng.random_range(0..pool.len()))));
     points
 }
 
@@ -143,7 +143,7 @@ fn sample(space: &Space, rng: &mut Stream) -> Vec<f64> {
         match space.as_pool() {
             Some(pool) => {
                 for (j, x) in point.iter_mut().enumerate() {
-                    *x = pool.point(rng.random_range(0..pool.len()))[j];
+                    *x = pool.coordinate(rng.random_range(0..pool.len()), j);
                 }
             }
             None => space.snap(point),

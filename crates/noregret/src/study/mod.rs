@@ -304,7 +304,7 @@ impl Study {
         if row >= pool.len() {
             return Err(StudyError::UnknownRow { row, rows: pool.len() }.into());
         }
-        let choice = Choice { x: pool.point(row).to_vec(), row: Some(row) };
+        let choice = Choice { x: pool.point(row), row: Some(row) };
         let params = self.params_of(&choice);
         Ok(Event::Added { params, choice, value, noise_variance })
     }

@@ -1,0 +1,118 @@
+//! Pools as CSV: a header, then a candidate a line.
+
+use std::path::Path;
+
+use csv::{ByteRecord, Position, ReaderBuilder};
+use noregret::space::Ids;
+
+use super::error::{Place, Problem};
+use super::{Table, Wanted};
+
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 16;
+
+pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
+    let mut reader = ReaderBuilder::new().buffer_capacity(BUFFER).from_path(path)?;
+    let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
+    let mut columns = wanted.find(&header)?;
+    let mut cells = Vec::new();
+    let mut ids = wanted.id.map(|_| Ids::new());
+    let mut record = ByteRecord::new();
+    let mut is_first = true;
+    while reader.read_byte_record(&mut record)? {
+        if is_first && columns.features.is_empty() {
+            let is_number = |i: &usize| text(&record, *i).is_some_and(|cell| cell.parse::<f32>().is_ok());
+            columns.features =
+                (0..header.len()).filter(|i| Some(*i) != columns.id).filter(is_number).collect();
+            if columns.features.is_empty() {
+                return Err(Problem::NoFeatures);
+            }
+        }
+        is_first = false;
+        for &i in &columns.features {
+            match text(&record, i).and_then(|cell| cell.parse::<f32>().ok()).filter(|x| x.is_finite()) {
+                Some(x) => cells.push(x),
+                None => return Err(no_number(&record, i, &header[i])),
+            }
+        }
+        if let (Some(ids), Some(i)) = (&mut ids, columns.id) {
+            match text(&record, i) {
+                Some("") => {
+                    return Err(Problem::Missing { place: place(&record), column: header[i].clone() });
+                }
+                Some(id) => ids.push(id),
+                None => return Err(Problem::IdNotText { place: place(&record), column: header[i].clone() }),
+            }
+        }
+    }
+    let names = columns.features.iter().map(|&i| header[i].clone()).collect();
+    Ok(Table { names, cells, ids })
+}
+
+/// A cell without the blanks around it, if it is text.
+fn text(record: &ByteRecord, i: usize) -> Option<&str> {
+    std::str::from_utf8(record.get(i)?).ok().map(str::trim)
+}
+
+fn place(record: &ByteRecord) -> Place {
+    Place::Line(record.position().map_or(0, Position::line))
+}
+
+/// What is wrong with a cell.
+fn no_number(record: &ByteRecord, i: usize, column: &str) -> Problem {
+    let text = String::from_utf8_lossy(record.get(i).unwrap_or_default()).trim().to_owned();
+    let (place, column) = (place(record), column.to_owned());
+    if text.is_empty() {
+        Problem::Missing { place, column }
+    } else if text.parse::<f64>().is_ok_and(f64::is_finite) {
+        Problem::TooLarge { place, column, text }
+    } else {
+        Problem::NotANumber { place, column, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::Pool;
+
+    use crate::pool_file::PoolFileError;
+    use crate::pool_file::tests::parse as parse_file;
+
+    fn parse(text: &str, features: &[&str], id: Option<&str>) -> Result<Pool, PoolFileError> {
+        parse_file("pool.csv", text.as_bytes(), features, id)
+    }
+
+    #[test]
+    fn numeric_columns_are_features_unless_some_are_named() {
+        let text = "name,a, b,note\nx,1,2,hot\ny,3,4.5,cold\n";
+        let pool = parse(text, &[], Some("name")).unwrap();
+        assert_eq!((pool.len(), pool.names()), (2, &["a".to_owned(), "b".to_owned()][..]));
+        assert_eq!((pool.id(1).as_ref(), pool.params(1).to_string().as_str()), ("y", "a=3.0, b=4.5"));
+        let pool = parse(text, &["b"], None).unwrap();
+        assert_eq!((pool.dims(), pool.id(1).as_ref()), (1, "1"));
+    }
+
+    #[test]
+    fn quoted_cells_and_windows_lines_are_understood() {
+        let pool =
+            parse("\u{feff}\"na,me\",a\r\n\"x \"\"1\"\"\", 0.1\r\ny,2e3\r\n", &[], Some("na,me")).unwrap();
+        assert_eq!((pool.id(0).as_ref(), pool.features()), ("x \"1\"", &[0.1, 2e3][..]));
+        assert_eq!(pool.params(0).to_string(), "a=0.1");
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let message = |text: &str, features: &[&str], id| parse(text, features, id).unwrap_err().to_string();
+        let cell = message("a,b\n1,2\n3,oops\n", &[], None);
+        assert!(cell.contains("line 3, column `b`: \"oops\" is no finite number"), "{cell}");
+        assert!(message("a,b\n1,2\n3,inf\n", &[], None).contains("\"inf\" is no finite number"));
+        assert!(message("a,b\n1,2\n3,1e39\n", &[], None).contains("line 3, column `b`: 1e39 does not fit"));
+        assert!(message("a,b\n1,\n", &["b"], None).contains("line 2, column `b`: the cell is empty"));
+        assert!(message("alpha,b\n1,2\n", &["alhpa"], None).contains("nearest: `alpha`"));
+        assert!(message("a,b\n1,2\n3\n", &[], None).contains("line: 3"));
+        assert!(message("a\n", &[], None).contains("at least one row"));
+        assert!(message("a,b\nx,y\n", &[], None).contains("none of its columns holds numbers"));
+        assert!(message("n,a\nx,1\nx,2\n", &[], Some("n")).contains("share the id"));
+        assert!(message("n,a\nx,1\n ,2\n", &[], Some("n")).contains("line 3, column `n`: the cell is empty"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Why a file is no pool.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use noregret::SpaceError;
+
+/// A file that is no pool.
+#[derive(Debug, thiserror::Error)]
+#[error("pool {}: {problem}", path.display())]
+pub(crate) struct PoolFileError {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// What is wrong with it.
+    pub(super) problem: Problem,
+}
+
+/// What is wrong with the file of a pool, and where.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    // Files.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Csv(::csv::Error),
+    #[error("{0}")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
+    #[error(
+        "a pool is a CSV file with a header, a Parquet or an npy file: name it *.csv, *.parquet or *.npy"
+    )]
+    Extension,
+    #[error("{rows} rows of {columns} features are more than the memory holds")]
+    OutOfMemory { rows: usize, columns: usize },
+
+    // Columns.
+    #[error("there is no column `{column}` (nearest: `{nearest}`)")]
+    NoColumn { column: String, nearest: String },
+    #[error("none of its columns holds numbers")]
+    NoFeatures,
+    #[error("column `{column}` holds {found}; {expected}")]
+    ColumnType { column: String, found: String, expected: &'static str },
+
+    // Cells.
+    #[error("{place}, column `{column}`: {text:?} is no finite number")]
+    NotANumber { place: Place, column: String, text: String },
+    #[error("{place}, column `{column}`: {text} does not fit a 32-bit float, which goes up to 3.4e38")]
+    TooLarge { place: Place, column: String, text: String },
+    #[error("{place}, column `{column}`: the cell is empty")]
+    Missing { place: Place, column: String },
+    #[error("{place}, column `{column}`: the id is no UTF-8 text")]
+    IdNotText { place: Place, column: String },
+
+    // What only Parquet or npy can get wrong.
+    #[error("column `{column}` has {found} rows in a group of {expected}: the file is damaged")]
+    RowCount { column: String, found: usize, expected: usize },
+    #[error("an npy file has no column of names: leave `id` out, or use CSV or Parquet")]
+    NpyId,
+    #[error("it is no npy file of version 1, 2 or 3: {0}")]
+    NpyHeader(&'static str),
+    #[error(
+        "its dtype is {0}: save numbers of 1 to 8 bytes, little-endian, such as '<f4', '<f8', '<i4' or '<i8'"
+    )]
+    NpyType(String),
+    #[error("its shape is {0}: save an array of two dimensions, rows and features")]
+    NpyShape(String),
+    #[error(
+        "{rows} rows of {columns} numbers need {expected} bytes, and there are {found}: the file is damaged"
+    )]
+    NpySize { rows: usize, columns: usize, expected: u128, found: u64 },
+
+    /// It is a table, but no pool.
+    #[error("{0}")]
+    Pool(Box<SpaceError>),
+}
+
+/// Where a cell is: counted as editors do in a text, and as pools do elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    Line(u64),
+    Row(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row} (from 0)"),
+        }
+    }
+}
+
+impl From<::csv::Error> for Problem {
+    fn from(error: ::csv::Error) -> Self {
+        if !error.is_io_error() {
+            return Self::Csv(error);
+        }
+        match error.into_kind() {
+            ::csv::ErrorKind::Io(error) => Self::Io(error),
+            _ => unreachable!("invariant: it is an error of input"),
+        }
+    }
+}
+
+impl From<SpaceError> for Problem {
+    fn from(error: SpaceError) -> Self {
+        Self::Pool(Box::new(error))
+    }
+}

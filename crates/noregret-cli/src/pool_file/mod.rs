@@ -1,0 +1,143 @@
+//! Candidate sets from files. Each is read in one pass, in no more memory than the pool will take and a batch of rows.
+
+mod csv;
+mod error;
+mod npy;
+mod parquet;
+
+use std::path::Path;
+
+use noregret::Pool;
+use noregret::space::{Ids, nearest};
+
+pub(crate) use error::PoolFileError;
+use error::{Place, Problem};
+
+/// Columns that were asked for.
+struct Wanted<'a> {
+    /// Those that describe a candidate; all with numbers if there are none.
+    features: &'a [String],
+    /// The one that names it.
+    id: Option<&'a str>,
+}
+
+/// Columns by their place in the file.
+struct Columns {
+    features: Vec<usize>,
+    id: Option<usize>,
+}
+
+/// What was read.
+struct Table {
+    names: Vec<String>,
+    /// Features row by row.
+    cells: Vec<f32>,
+    ids: Option<Ids>,
+}
+
+/// Reads a pool. Without `features`, every column of numbers but `id` describes a candidate; whether a column of a CSV
+/// file holds numbers, its first cell decides.
+pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result<Pool, PoolFileError> {
+    let wanted = Wanted { features, id };
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let table = match extension.as_deref() {
+        Some("csv") => csv::read(path, &wanted),
+        Some("parquet") => parquet::read(path, &wanted),
+        Some("npy") => npy::read(path, &wanted),
+        _ => Err(Problem::Extension),
+    };
+    table.and_then(Table::into_pool).map_err(|problem| PoolFileError { path: path.into(), problem })
+}
+
+/// A digest of all features, the same on every machine (FNV-1a over their 32 bits).
+pub(crate) fn digest(pool: &Pool) -> u64 {
+    pool.features().iter().fold(0xcbf2_9ce4_8422_2325, |hash, x| {
+        (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+impl Wanted<'_> {
+    /// Where the columns are; no features if none were named.
+    fn find(&self, header: &[String]) -> Result<Columns, Problem> {
+        let column = |name: &str| {
+            header.iter().position(|known| known == name).ok_or_else(|| Problem::NoColumn {
+                column: name.into(),
+                nearest: nearest(name, header.iter().map(String::as_str)),
+            })
+        };
+        let features = self.features.iter().map(|name| column(name)).collect::<Result<_, _>>()?;
+        Ok(Columns { features, id: self.id.map(column).transpose()? })
+    }
+}
+
+impl Table {
+    fn into_pool(mut self) -> Result<Pool, Problem> {
+        self.cells.shrink_to_fit();
+        let pool = Pool::from_f32(self.cells, self.names.len())?.with_names(self.names)?;
+        Ok(match self.ids {
+            Some(ids) => pool.with_ids(ids)?,
+            None => pool,
+        })
+    }
+}
+
+/// Room for all cells, or an error where a header promises more than there can be.
+fn zeros(rows: usize, columns: usize) -> Result<Vec<f32>, Problem> {
+    let mut cells = Vec::new();
+    let count = rows.checked_mul(columns).filter(|&count| cells.try_reserve_exact(count).is_ok());
+    cells.resize(count.ok_or(Problem::OutOfMemory { rows, columns })?, 0.0);
+    Ok(cells)
+}
+
+/// A number as pools keep it.
+#[expect(clippy::cast_possible_truncation, reason = "rounds, as wanted here")]
+fn narrow(x: f64, row: usize, column: &str) -> Result<f32, Problem> {
+    let narrow = x as f32;
+    if narrow.is_finite() {
+        return Ok(narrow);
+    }
+    let (place, column) = (Place::Row(row), column.to_owned());
+    Err(if x.is_finite() {
+        Problem::TooLarge { place, column, text: format!("{x:e}") }
+    } else {
+        Problem::NotANumber { place, column, text: x.to_string() }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a file of this name and content.
+    pub(super) fn parse(
+        name: &str,
+        bytes: &[u8],
+        features: &[&str],
+        id: Option<&str>,
+    ) -> Result<Pool, PoolFileError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        read(&path, &features.iter().map(|&f| f.to_owned()).collect::<Vec<_>>(), id)
+    }
+
+    #[test]
+    fn files_are_known_by_their_ending() {
+        for name in ["no.csv", "no.CSV", "no.parquet", "no.npy"] {
+            let missing = read(Path::new(name), &[], None).unwrap_err().to_string();
+            assert!(missing.starts_with(&format!("pool {name}: No such file")), "{missing}");
+        }
+        for name in ["no.xlsx", "no"] {
+            let unknown = read(Path::new(name), &[], None).unwrap_err().to_string();
+            assert!(unknown.contains("*.csv, *.parquet or *.npy"), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_digest_sees_every_cell() {
+        let of = |cells: &[f64]| digest(&Pool::new(cells.to_vec(), 1).unwrap());
+        assert_eq!(of(&[1.0, 2.0]), of(&[1.0, 2.0]));
+        assert_ne!(of(&[1.0, 2.0]), of(&[2.0, 1.0]));
+        assert_ne!(of(&[1.0, 2.0]), of(&[1.0, 2.5]));
+    }
+}
