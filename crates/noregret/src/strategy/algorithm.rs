@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Strategy;
+use super::async_ts::{AsyncTs, AsyncTsConfig};
 use super::auto::{Auto, AutoConfig};
+use super::bbkb::{Bbkb, BbkbConfig};
 use super::bucb::{Bucb, BucbConfig};
 use super::dpp_ts::{DppTs, DppTsConfig};
+use super::eps_greedy::{EpsGreedy, EpsGreedyConfig};
+use super::gp_bucb::GpBucbConfig;
 use super::gp_ei::{GpEi, GpEiConfig};
 use super::gp_ts::{GpTs, GpTsConfig};
 use super::gp_ucb::{GpUcb, GpUcbConfig};
@@ -53,6 +57,18 @@ pub enum Algorithm {
     Qei(QeiConfig),
     /// Thompson sampling, diversified.
     DppTs(DppTsConfig),
+    /// Sparse confidence bounds over large pools, in batches of the size it deems safe.
+    Bbkb(BbkbConfig),
+    /// The same by the local rule.
+    BbkbLocal(BbkbConfig),
+    /// The same, one at a time.
+    Bkb(BbkbConfig),
+    /// Adaptive batches by confidence bounds.
+    GpBucb(GpBucbConfig),
+    /// Thompson sampling over pools.
+    AsyncTs(AsyncTsConfig),
+    /// The best mean, or any arm.
+    EpsGreedy(EpsGreedyConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -69,7 +85,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 14] = [
+const DESCRIPTIONS: [(&str, &str, &str); 20] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -124,6 +140,32 @@ const DESCRIPTIONS: [(&str, &str, &str); 14] = [
         "expected improvement of a batch, by kriging believer or by Monte Carlo",
     ),
     ("dpp-ts", "Nava et al. 2022", "Thompson sampling made more diverse by a determinantal point process"),
+    (
+        "bbkb",
+        "Calandriello et al. 2020, Alg. 1",
+        "large pools, up to a million rows and tens of thousands of evaluations; says how many may run at once",
+    ),
+    (
+        "bbkb-local",
+        "Calandriello et al. 2020, Lemma 3",
+        "the same with larger batches, by a rule that looks at every arm",
+    ),
+    ("bkb", "Calandriello et al. 2019", "the same, one evaluation at a time"),
+    (
+        "gp-bucb",
+        "Desautels et al. 2014",
+        "adaptive batches by confidence bounds over a pool, with the exact model: a rival of bbkb",
+    ),
+    (
+        "async-ts",
+        "Kandasamy et al. 2018",
+        "Thompson sampling over a large pool, for many workers that do not wait for each other",
+    ),
+    (
+        "eps-greedy",
+        "Sutton & Barto 2018, section 2.2",
+        "the best mean, and now and then any arm: a rival in published comparisons",
+    ),
 ];
 
 /// A choice of algorithm that cannot be meant.
@@ -214,6 +256,12 @@ impl Algorithm {
             Algorithm::Ts(_) => "ts",
             Algorithm::Qei(_) => "qei",
             Algorithm::DppTs(_) => "dpp-ts",
+            Algorithm::Bbkb(_) => "bbkb",
+            Algorithm::BbkbLocal(_) => "bbkb-local",
+            Algorithm::Bkb(_) => "bkb",
+            Algorithm::GpBucb(_) => "gp-bucb",
+            Algorithm::AsyncTs(_) => "async-ts",
+            Algorithm::EpsGreedy(_) => "eps-greedy",
         }
     }
 
@@ -234,6 +282,12 @@ impl Algorithm {
             Algorithm::Ts(config) => Box::new(Ts::try_from(config)?),
             Algorithm::Qei(config) => Box::new(Qei::try_from(config)?),
             Algorithm::DppTs(config) => Box::new(DppTs::try_from(config)?),
+            Algorithm::Bbkb(config) => Box::new(Bbkb::global(config)?),
+            Algorithm::BbkbLocal(config) => Box::new(Bbkb::local(config)?),
+            Algorithm::Bkb(config) => Box::new(Bbkb::bkb(config)?),
+            Algorithm::GpBucb(config) => Box::new(config.build()?),
+            Algorithm::AsyncTs(config) => Box::new(AsyncTs::try_from(config)?),
+            Algorithm::EpsGreedy(config) => Box::new(EpsGreedy::try_from(config)?),
         })
     }
 }

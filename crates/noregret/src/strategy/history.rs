@@ -66,6 +66,7 @@ pub struct History {
     space: Space,
     duplicates: Duplicates,
     points: Points,
+    rows: Vec<Option<usize>>,
     outcomes: Vec<Outcome>,
     pending: BTreeMap<u64, Choice>,
     taken: Taken,
@@ -81,6 +82,7 @@ impl History {
             space,
             duplicates,
             points,
+            rows: Vec::new(),
             outcomes: Vec::new(),
             pending: BTreeMap::new(),
             taken: Taken::default(),
@@ -102,6 +104,11 @@ impl History {
     /// Evaluated points, failed ones included.
     pub fn points(&self) -> &Points {
         &self.points
+    }
+
+    /// The rows of evaluated points, where they are rows of a pool.
+    pub fn rows(&self) -> &[Option<usize>] {
+        &self.rows
     }
 
     /// How each evaluation ended.
@@ -185,6 +192,7 @@ impl History {
     pub fn add(&mut self, choice: &Choice, outcome: Outcome) {
         self.set_taken(choice, outcome);
         self.points.push(&choice.x);
+        self.rows.push(choice.row);
         self.outcomes.push(outcome);
     }
 

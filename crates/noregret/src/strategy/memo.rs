@@ -18,6 +18,41 @@ pub struct Memo {
     pub fit: Option<Fit>,
     /// The accumulated inexactness.
     pub ledger: Ledger,
+    /// The dictionary of a sparse model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparse: Option<Sparse>,
+}
+
+/// A sparse model: everything from which it can be built again, bit by bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sparse {
+    /// Seed of the arms, where the space is no pool, and of the coins by which atoms are kept.
+    pub seed: u64,
+    /// Evaluations that the hyperparameters were fitted to.
+    pub evaluations: usize,
+    /// Corrections of the history when the model was last built from nothing.
+    pub revision: u64,
+    /// Batches so far.
+    pub batches: u64,
+    /// `sum log(1 + variance)` over all choices, on which the radius depends.
+    pub gain: Option<f64>,
+    /// Points that are not among the arms and yet were evaluated.
+    pub extras: Vec<Vec<f64>>,
+    /// The batches since the model was last built from nothing.
+    pub starts: Vec<Start>,
+}
+
+/// What a batch began with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Evaluations told.
+    pub told: usize,
+    /// Arms that were running, as often as they were.
+    pub running: Vec<usize>,
+    /// Atoms that the dictionary lost ...
+    pub removed: Vec<usize>,
+    /// ... and gained.
+    pub added: Vec<usize>,
 }
 
 /// The initial design.

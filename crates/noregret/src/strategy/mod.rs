@@ -1,12 +1,17 @@
 //! From history to the next points: one file per published algorithm.
 
 pub mod algorithm;
+pub mod async_ts;
 pub mod auto;
+pub mod bbkb;
+mod bounds;
 pub mod bucb;
 pub mod choose;
 pub mod diagnostics;
 pub mod dpp_ts;
 mod draws;
+pub mod eps_greedy;
+pub mod gp_bucb;
 pub mod gp_ei;
 pub mod gp_ts;
 pub mod gp_ucb;
@@ -18,6 +23,7 @@ pub mod qei;
 pub mod random;
 pub mod rff_ts;
 pub mod sp;
+pub mod sparse;
 mod suggest;
 pub mod ts;
 pub mod ts_rsr;

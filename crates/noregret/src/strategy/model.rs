@@ -125,11 +125,7 @@ impl GpModel {
         rng: &mut Stream,
     ) -> Result<(&mut State, ModelDiagnostics), Error> {
         let refitted = self.is_due(history, memo);
-        if refitted {
-            let seed = rng.next_u64();
-            memo.fit = Some(self.fit(history, memo.fit.as_ref(), seed));
-        }
-        let fit = memo.fit.clone().expect("invariant: a fit is due when there is none");
+        let fit = self.fit_if_due(history, memo, rng);
         let usable = self.state.take().filter(|s| {
             s.fit == fit
                 && s.revision == history.revision()
@@ -161,14 +157,26 @@ impl GpModel {
         Ok((self.state.insert(state), diagnostics))
     }
 
+    /// The fit to use now: the last one, or a new one if that is due.
+    pub(super) fn fit_if_due(&self, history: &History, memo: &mut Memo, rng: &mut Stream) -> Fit {
+        let last = memo.fit.take();
+        let fit = match last {
+            Some(fit) if !self.is_overdue(history, &fit) => fit,
+            last => self.fit(history, last.as_ref(), rng.next_u64()),
+        };
+        memo.fit.insert(fit).clone()
+    }
+
     /// A fit is due when the evaluations have grown by the share `refit_growth` since the last one: the fits' costs then
     /// form a geometric series, whose sum is a constant factor of the last.
     fn is_due(&self, history: &History, memo: &Memo) -> bool {
-        memo.fit.as_ref().is_none_or(|fit| {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-            let growth = (fit.evaluations as f64 * self.config.refit_growth) as usize;
-            history.len() >= fit.evaluations + growth.max(1) || history.len() < fit.evaluations
-        })
+        memo.fit.as_ref().is_none_or(|fit| self.is_overdue(history, fit))
+    }
+
+    fn is_overdue(&self, history: &History, fit: &Fit) -> bool {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let growth = (fit.evaluations as f64 * self.config.refit_growth) as usize;
+        history.len() >= fit.evaluations + growth.max(1) || history.len() < fit.evaluations
     }
 
     /// Fits hyperparameters to the whole history, starting where the last fit ended.
@@ -324,7 +332,7 @@ impl Dataset {
 }
 
 /// `(y - mean) / sd`, in halves, which round alike: the difference of two large values may be no float.
-fn standardize(y: f64, mean: f64, sd: f64) -> f64 {
+pub(super) fn standardize(y: f64, mean: f64, sd: f64) -> f64 {
     2.0 * ((0.5 * y - 0.5 * mean) / sd)
 }
 

@@ -27,6 +27,9 @@ pub struct GpConfig {
     pub isotropic: bool,
     /// Lengthscales, in units of the unit cube.
     pub lengthscale: Tunable,
+    /// Where each lengthscale starts, in place of `lengthscale.start` for all; they stay there if nothing is fitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lengthscales: Vec<f64>,
     /// Variance of the prior, in units of the standardised values.
     pub outputscale: Tunable,
     /// Noise variance of values told without their own, in units of the standardised values.
@@ -53,6 +56,7 @@ impl Default for GpConfig {
             kernel: Form::Matern52,
             isotropic: false,
             lengthscale: Tunable { start: 0.5, low: 5e-3, high: 1e2, prior: Prior::DimensionScaled },
+            lengthscales: Vec::new(),
             // Mode 1: standardised values have variance 1.
             outputscale: Tunable {
                 start: 1.0,
@@ -94,6 +98,12 @@ pub enum GpConfigError {
         /// Its upper bound.
         high: f64,
     },
+    /// A lengthscale that is none.
+    #[error("lengthscales must be positive and finite, not {value}")]
+    Lengthscale {
+        /// What was given.
+        value: f64,
+    },
     /// A kernel that the parameters cannot have.
     #[error(
         "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential or linear"
@@ -125,6 +135,9 @@ impl GpConfig {
                 return Err(GpConfigError::Bounds { name, low: t.low, start: t.start, high: t.high });
             }
         }
+        if let Some(&value) = self.lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
+            return Err(GpConfigError::Lengthscale { value });
+        }
         if self.kernel == Form::Overlap {
             return Err(GpConfigError::OverlapForNumbers);
         }
@@ -149,7 +162,7 @@ impl GpConfig {
         let mut factors = Vec::new();
         if !numeric.is_empty() {
             let count = if self.isotropic { 1 } else { numeric.len() };
-            let lengthscales = vec![self.lengthscale.start; count];
+            let lengthscales = self.starts(count);
             factors.push(Factor { form: self.kernel, dims: numeric, lengthscales });
         }
         if !categories.is_empty() {
@@ -159,10 +172,16 @@ impl GpConfig {
         Kernel { outputscale: self.outputscale.start, factors }
     }
 
+    /// Starts of `count` lengthscales; where fewer are given, the common one.
+    fn starts(&self, count: usize) -> Vec<f64> {
+        let given = self.lengthscales.iter().copied();
+        given.chain(std::iter::repeat(self.lengthscale.start)).take(count).collect()
+    }
+
     /// Where the first fit starts.
     pub fn start(&self, kernel: &Kernel) -> Hyperparameters {
         Hyperparameters {
-            lengthscales: vec![self.lengthscale.start; kernel.lengthscale_count()],
+            lengthscales: self.starts(kernel.lengthscale_count()),
             outputscale: self.outputscale.start,
             noise_variance: self.noise.start,
         }

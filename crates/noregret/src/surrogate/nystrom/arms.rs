@@ -46,7 +46,7 @@ impl Arms {
     /// Coordinates in the unit cube.
     pub fn point(&self, arm: usize) -> Vec<f64> {
         match &self.pool {
-            Some(pool) if arm < pool.len() => pool.point(arm).to_vec(),
+            Some(pool) if arm < pool.len() => pool.point(arm),
             _ => self.points.point(arm - self.rows()),
         }
     }
@@ -59,8 +59,7 @@ impl Arms {
             Some(pool) => {
                 let dims = pool.dims();
                 let of_pool = range.start.min(rows)..range.end.min(rows);
-                let mut panel =
-                    Points::from_columns(dims, &pool.encoded()[of_pool.start * dims..of_pool.end * dims]);
+                let mut panel = Points::from_columns(dims, &pool.encoded(of_pool));
                 for arm in range.start.max(rows)..range.end {
                     panel.push(&self.points.point(arm - rows));
                 }

@@ -138,6 +138,11 @@ impl Nystrom {
         &self.arms
     }
 
+    /// The prior.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// The ridge, also the noise variance of the model.
     pub fn lambda(&self) -> f64 {
         self.lambda
@@ -186,6 +191,11 @@ impl Nystrom {
         let mut z = vec![0.0; self.components()];
         panel.copy_embedding(i, &mut z);
         z
+    }
+
+    /// `V` itself.
+    pub fn v(&self) -> &Mat<f64> {
+        &self.v
     }
 
     /// The factor of `V`.

@@ -1,0 +1,481 @@
+//! The Nyström model of a running study: its dictionary sampled anew with every batch, its embeddings kept in between.
+//! Calandriello et al. 2020 (BBKB), Alg. 1; the dictionary of existing data after Rudi et al. 2018 (BLESS).
+//!
+//! Like the Gaussian process of [`super::model`] it is a cache. The memo has the dictionaries of all batches since the model
+//! was last built from nothing, and building it again takes the same steps, to the same bits.
+//!
+//! # Departures
+//! - *Coins.* The paper draws a fresh coin for every arm at every batch, so that half of the dictionary changes although the
+//!   probabilities hardly do. By default an arm keeps its coin: the chance to be in the dictionary is the same at every
+//!   batch, and from one batch to the next only what the data changed is changed (`coins = "fresh"` draws anew).
+//! - Values that came with a noise variance of their own are taken to have the common one.
+//! - BLESS looks at all data at every ridge of its path, not at a growing sample of them.
+
+use std::collections::HashMap;
+
+use rand::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use super::algorithm::AlgorithmError;
+use super::history::{Choice, History, Outcome};
+use super::memo::{Fit, Memo, Sparse, Start};
+use super::model::{GpModel, standardize};
+use crate::error::Error;
+use crate::math::cholesky::NotPositiveDefinite;
+use crate::math::rng::Stream;
+use crate::maximize::{MaximizeError, Region, Taken};
+use crate::surrogate::gp::GpConfig;
+use crate::surrogate::gp::kernel::Kernel;
+use crate::surrogate::nystrom::arms::Arms;
+use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
+
+/// Batches after which embeddings are computed from nothing, so that rounding does not add up.
+const REBUILD: usize = 32;
+/// Distinct arms that a first dictionary takes whole.
+const SMALL: usize = 64;
+
+/// How likely an arm is to be in the dictionary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Inclusion {
+    /// `min(1, qbar * count * variance)`, as in the authors' code.
+    #[default]
+    Code,
+    /// A coin of `min(1, qbar * variance)` for each pull, as printed.
+    Paper,
+}
+
+/// Whether coins are kept from batch to batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Coins {
+    /// Each arm has one.
+    #[default]
+    Kept,
+    /// New ones for every batch, as in the paper.
+    Fresh,
+}
+
+/// Settings of a sparse model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct SparseConfig {
+    /// Kernel and noise, fitted on a subset of the evaluations unless they are fixed.
+    pub model: GpConfig,
+    /// Size of the dictionary: about this many atoms for each effective dimension.
+    pub qbar: f64,
+    /// How likely an arm is to be an atom.
+    pub inclusion: Inclusion,
+    /// Whether coins are kept.
+    pub coins: Coins,
+    /// Points that stand for a space that is no pool.
+    pub arms: usize,
+    /// Atoms at most: memory is 8 bytes times arms times atoms.
+    pub max_atoms: usize,
+}
+
+impl Default for SparseConfig {
+    fn default() -> Self {
+        Self {
+            model: GpConfig::default(),
+            qbar: 2.0,
+            inclusion: Inclusion::default(),
+            coins: Coins::default(),
+            arms: 4_096,
+            max_atoms: 1_000,
+        }
+    }
+}
+
+impl SparseConfig {
+    /// Checks what serde cannot.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.model.validate()?;
+        let positive = |option, value: f64| {
+            let range = "positive and finite";
+            let wrong = AlgorithmError::OutOfRange { option, range, value };
+            if value > 0.0 && value.is_finite() { Ok(()) } else { Err(wrong) }
+        };
+        positive("qbar", self.qbar)?;
+        positive("arms", self.arms as f64)?;
+        Ok(positive("max_atoms", self.max_atoms as f64)?)
+    }
+
+    /// The probability that an arm of this many pulls and this variance becomes an atom.
+    fn probability(&self, pulls: usize, variance: f64) -> f64 {
+        match self.inclusion {
+            Inclusion::Code => (self.qbar * pulls as f64 * variance).min(1.0),
+            Inclusion::Paper => {
+                let misses = (1.0 - (self.qbar * variance).min(1.0)).ln() * pulls as f64;
+                1.0 - misses.exp()
+            }
+        }
+    }
+}
+
+/// The model and its cache.
+#[derive(Debug)]
+pub struct SparseModel {
+    config: SparseConfig,
+    gp: GpModel,
+    /// Whether points that are running count in the variance.
+    counts_running: bool,
+    state: Option<State>,
+}
+
+/// The model for one history.
+#[derive(Debug)]
+pub struct State {
+    model: Nystrom,
+    data: Data,
+    told: usize,
+    sparse: Sparse,
+    fit: Fit,
+    /// Arms that may be suggested come first.
+    choices: usize,
+    /// Stands in for failures.
+    worst: f64,
+    /// Arms of a space that is no pool, by their bits.
+    lookup: HashMap<Vec<u64>, usize>,
+}
+
+fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+/// A number in [0, 1) that depends on the seed, the arm and the toss (splitmix64).
+fn coin(seed: u64, arm: usize, toss: u64) -> f64 {
+    let mut x =
+        seed ^ (arm as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ toss.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    for multiplier in [0xBF58_476D_1CE4_E5B9_u64, 0x94D0_49BB_1331_11EB] {
+        x = (x ^ (x >> 30)).wrapping_mul(multiplier);
+        x ^= x >> 27;
+    }
+    (x >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl SparseModel {
+    /// A model of this configuration, which must be valid. `counts_running` conditions variances on what is running.
+    pub fn new(config: SparseConfig, counts_running: bool) -> Self {
+        Self { gp: GpModel::new(config.model.clone()), config, counts_running, state: None }
+    }
+
+    /// Begins a batch: the model with all that was told, and variances also given what is running. There must be a value
+    /// in the history.
+    pub fn prepare(
+        &mut self,
+        history: &History,
+        memo: &mut Memo,
+        rng: &mut Stream,
+    ) -> Result<&mut State, Error> {
+        let fit = self.gp.fit_if_due(history, memo, rng);
+        let same =
+            |sparse: &Sparse| sparse.evaluations == fit.evaluations && sparse.revision == history.revision();
+        let before = memo.sparse.take();
+        let cached = self.state.take();
+        let state = match before {
+            Some(sparse) if same(&sparse) => match cached.filter(|state| state.sparse == sparse) {
+                Some(state) => state,
+                None => State::replayed(&self.config, history, fit, sparse)?,
+            },
+            before => {
+                let (seed, batches, gain) = before
+                    .as_ref()
+                    .map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
+                let sparse = Sparse {
+                    seed,
+                    evaluations: fit.evaluations,
+                    revision: history.revision(),
+                    batches,
+                    gain,
+                    extras: Vec::new(),
+                    starts: Vec::new(),
+                };
+                State::new(&self.config, history, fit, sparse)?
+            }
+        };
+        let state = self.state.insert(state);
+        let running: Vec<Choice> =
+            if self.counts_running { history.pending().cloned().collect() } else { Vec::new() };
+        state.begin(&self.config, history, &running)?;
+        memo.sparse = Some(state.sparse.clone());
+        Ok(state)
+    }
+
+    /// The model of the batch that was begun last.
+    pub fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// Keeps the sum on which the radius depends.
+    pub fn set_gain(&mut self, memo: &mut Memo, gain: f64) {
+        if let Some(state) = &mut self.state {
+            state.sparse.gain = Some(gain);
+            memo.sparse = Some(state.sparse.clone());
+        }
+    }
+
+    /// Begins another batch in the same proposal: `picked` are running, too.
+    pub fn again(
+        &mut self,
+        history: &History,
+        memo: &mut Memo,
+        picked: &[Choice],
+    ) -> Result<&mut State, Error> {
+        let state = self.state.as_mut().expect("invariant: prepared before");
+        let pending = history.pending().filter(|_| self.counts_running);
+        let running: Vec<Choice> = pending.chain(picked).cloned().collect();
+        state.begin(&self.config, history, &running)?;
+        memo.sparse = Some(state.sparse.clone());
+        Ok(state)
+    }
+}
+
+impl State {
+    /// The model without any batch.
+    fn new(config: &SparseConfig, history: &History, fit: Fit, sparse: Sparse) -> Result<Self, Error> {
+        let space = history.space();
+        let mut kernel = config.model.kernel_for(space.kinds());
+        kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
+        kernel.outputscale = fit.hyperparameters.outputscale;
+        let mut lookup = HashMap::new();
+        let mut arms = match space.as_pool() {
+            Some(pool) => Arms::of_pool(pool.clone()),
+            None => {
+                let none = Taken::default();
+                let region = Region { space, taken: &none, batch: &none };
+                let mut rng = Stream::seed_from_u64(sparse.seed);
+                Arms::of_points(region.sobol(config.arms, &mut rng).map_err(MaximizeError::from)?)
+            }
+        };
+        let choices = arms.len();
+        if space.as_pool().is_none() {
+            lookup = (0..arms.len()).map(|arm| (bits(&arms.point(arm)), arm)).collect();
+        }
+        for x in &sparse.extras {
+            lookup.insert(bits(x), arms.len());
+            arms.push(x);
+        }
+        let values = history.outcomes()[..fit.evaluations].iter().filter_map(|outcome| match outcome {
+            Outcome::Value { y, .. } => Some(*y),
+            Outcome::Failed => None,
+        });
+        let worst = standardize(values.fold(f64::INFINITY, f64::min), fit.mean, fit.sd);
+        let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
+        Ok(Self { model, data: Data::new(), told: 0, sparse, fit, choices, worst, lookup })
+    }
+
+    /// The model as it was after the batches of `sparse`.
+    fn replayed(
+        config: &SparseConfig,
+        history: &History,
+        fit: Fit,
+        mut sparse: Sparse,
+    ) -> Result<Self, Error> {
+        let starts = std::mem::take(&mut sparse.starts);
+        let mut state = Self::new(config, history, fit, sparse)?;
+        for start in starts {
+            state.apply(history, start)?;
+        }
+        Ok(state)
+    }
+
+    /// The next batch: what was told and is running now, and a dictionary sampled by the variances of the batch before.
+    fn begin(&mut self, config: &SparseConfig, history: &History, running: &[Choice]) -> Result<(), Error> {
+        let mut strangers: Vec<Vec<f64>> = Vec::new();
+        for i in self.told..history.len() {
+            let x = history.points().point(i);
+            if self.arm(history.rows()[i], &x).is_none() && !strangers.contains(&x) {
+                strangers.push(x);
+            }
+        }
+        for choice in running {
+            if self.arm(choice.row, &choice.x).is_none() && !strangers.contains(&choice.x) {
+                strangers.push(choice.x.clone());
+            }
+        }
+        self.sparse.batches += 1;
+        let fresh = self.sparse.starts.is_empty();
+        if fresh || !strangers.is_empty() || self.sparse.starts.len() >= REBUILD {
+            // From nothing. The dictionary goes on by its variances, which the model of the data alone has.
+            let mut dictionary = self.model.dictionary().to_vec();
+            if !strangers.is_empty() {
+                let mut sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
+                sparse.extras.extend(strangers);
+                *self = Self::new(config, history, self.fit.clone(), sparse)?;
+            }
+            self.sparse.starts.clear();
+            let start = Start { running: self.arms_of(running), told: history.len(), ..Start::default() };
+            self.collect(history, &start);
+            dictionary = if fresh || self.model.dictionary().is_empty() {
+                self.bless(config, dictionary)?
+            } else {
+                self.sample(config, |arm| self.model.variance(arm), &dictionary)
+            };
+            (self.told, self.data) = (0, Data::new());
+            self.apply(history, Start { added: dictionary, ..start })?;
+            return Ok(());
+        }
+        let before = self.model.dictionary().to_vec();
+        let mut start = Start { running: self.arms_of(running), told: history.len(), ..Start::default() };
+        let (told, data) = (self.told, self.data.clone());
+        self.collect(history, &start);
+        let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
+        (self.told, self.data) = (told, data);
+        start.removed = before.iter().copied().filter(|atom| !wanted.contains(atom)).collect();
+        start.added = wanted.iter().copied().filter(|atom| !before.contains(atom)).collect();
+        self.apply(history, start)?;
+        Ok(())
+    }
+
+    fn arms_of(&self, running: &[Choice]) -> Vec<usize> {
+        running.iter().filter_map(|choice| self.arm(choice.row, &choice.x)).collect()
+    }
+
+    /// The arm of a point, if it is one.
+    fn arm(&self, row: Option<usize>, x: &[f64]) -> Option<usize> {
+        row.or_else(|| self.lookup.get(&bits(x)).copied())
+    }
+
+    /// Brings the data to the beginning of a batch.
+    fn collect(&mut self, history: &History, start: &Start) {
+        for i in self.told..start.told {
+            let x = history.points().point(i);
+            let Some(arm) = self.arm(history.rows()[i], &x) else { continue };
+            let y = match history.outcomes()[i] {
+                Outcome::Value { y, .. } => standardize(y, self.fit.mean, self.fit.sd),
+                Outcome::Failed => self.worst,
+            };
+            let pulls = self.data.entry(arm).or_default();
+            pulls.told += 1;
+            pulls.sum += y;
+        }
+        self.told = start.told;
+        self.data.values_mut().for_each(|pulls| pulls.running = 0);
+        for arm in &start.running {
+            self.data.entry(*arm).or_default().running += 1;
+        }
+        self.data.retain(|_, pulls| pulls.count() > 0);
+    }
+
+    /// Brings data and model to the beginning of a batch.
+    fn apply(&mut self, history: &History, start: Start) -> Result<(), NotPositiveDefinite> {
+        self.collect(history, &start);
+        if self.sparse.starts.is_empty() {
+            self.model.rebuild(&self.data, &start.added)?;
+        } else {
+            let kept = self.model.dictionary().iter().copied().filter(|atom| !start.removed.contains(atom));
+            let dictionary: Vec<usize> = kept.chain(start.added.iter().copied()).collect();
+            self.model.advance(&self.data, &dictionary)?;
+        }
+        self.sparse.starts.push(start);
+        Ok(())
+    }
+
+    /// A dictionary of pulled arms by coins; atoms of `before` stay in order.
+    fn sample(&self, config: &SparseConfig, variance: impl Fn(usize) -> f64, before: &[usize]) -> Vec<usize> {
+        let toss = if config.coins == Coins::Kept { 0 } else { self.sparse.batches };
+        // The share of its probability that the coin of an arm used up: below 1 it is an atom.
+        let used: HashMap<usize, f64> = self
+            .data
+            .iter()
+            .map(|(arm, pulls)| {
+                (*arm, coin(self.sparse.seed, *arm, toss) / config.probability(pulls.count(), variance(*arm)))
+            })
+            .collect();
+        let mut limit = 1.0;
+        let mut shares: Vec<f64> = used.values().copied().filter(|share| *share < 1.0).collect();
+        if shares.len() > config.max_atoms {
+            shares.sort_by(f64::total_cmp);
+            limit = shares[config.max_atoms];
+        }
+        let is_atom = |arm: &&usize| used.get(*arm).is_some_and(|share| *share < limit);
+        let mut atoms: Vec<usize> = before.iter().filter(is_atom).copied().collect();
+        atoms.extend(self.data.keys().filter(|arm| is_atom(arm) && !before.contains(arm)));
+        if atoms.is_empty() {
+            // None was lucky: the one that came closest.
+            let closest = used.iter().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));
+            atoms.extend(closest.map(|(arm, _)| *arm));
+        }
+        atoms
+    }
+
+    /// A dictionary for data without one, by a falling ridge (BLESS); with an old one, its last step.
+    fn bless(&self, config: &SparseConfig, before: Vec<usize>) -> Result<Vec<usize>, NotPositiveDefinite> {
+        if self.data.len() <= SMALL {
+            return Ok(self.data.keys().copied().collect());
+        }
+        let pulled: Vec<usize> = self.data.keys().copied().collect();
+        let place: HashMap<usize, usize> = pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
+        let points = self.model.arms().select(&pulled);
+        let data: Data = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
+        let pulls: usize = self.data.values().map(Pulls::count).sum();
+        let kernel: &Kernel = self.model.kernel();
+        let mut ridge = self.model.lambda();
+        let mut atoms = before;
+        if atoms.is_empty() {
+            ridge = pulls as f64 * kernel.outputscale;
+            atoms.push(pulled[0]);
+        }
+        loop {
+            let mut small = Nystrom::new(kernel.clone(), ridge, Arms::of_points(points.clone()));
+            let known: Vec<usize> = atoms.iter().filter_map(|atom| place.get(atom).copied()).collect();
+            small.rebuild(&data, &known)?;
+            atoms = self.sample(config, |arm| small.variance(place[&arm]), &[]);
+            if ridge <= self.model.lambda() {
+                return Ok(atoms);
+            }
+            ridge = (ridge / 4.0).max(self.model.lambda());
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Nystrom {
+        &self.model
+    }
+
+    /// The model, to be changed within a batch.
+    pub fn model_mut(&mut self) -> &mut Nystrom {
+        &mut self.model
+    }
+
+    /// Pulls at the beginning of the batch.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The fit in use.
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Arms that may be suggested, if they are not taken: the first ones.
+    pub fn choices(&self) -> usize {
+        self.choices
+    }
+
+    /// An arm as a point of the study.
+    pub fn choice(&self, arm: usize, history: &History) -> Choice {
+        let row = history.space().as_pool().map(|_| arm);
+        Choice { x: self.model.arms().point(arm), row }
+    }
+
+    /// Which arms may be suggested now.
+    pub fn free(&self, region: &Region<'_>) -> Vec<bool> {
+        let is_pool = region.space.as_pool().is_some();
+        let free = |arm: usize| {
+            if is_pool {
+                !region.is_taken(&[], Some(arm))
+            } else {
+                !region.is_taken(&self.model.arms().point(arm), None)
+            }
+        };
+        if region.taken.is_empty() && region.batch.is_empty() {
+            return vec![true; self.choices];
+        }
+        (0..self.choices).map(free).collect()
+    }
+}
