@@ -12,6 +12,7 @@ use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
+use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
 use super::rff_ts::{RffTs, RffTsConfig};
 use super::sp::{Sp, SpConfig};
 use super::ts::{Ts, TsConfig};
@@ -53,6 +54,8 @@ pub enum Algorithm {
     Qei(QeiConfig),
     /// Thompson sampling, diversified.
     DppTs(DppTsConfig),
+    /// Evolution in which the oldest dies.
+    RegEvolution(RegEvolutionConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -69,7 +72,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 14] = [
+const DESCRIPTIONS: [(&str, &str, &str); 15] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -124,6 +127,11 @@ const DESCRIPTIONS: [(&str, &str, &str); 14] = [
         "expected improvement of a batch, by kriging believer or by Monte Carlo",
     ),
     ("dpp-ts", "Nava et al. 2022", "Thompson sampling made more diverse by a determinantal point process"),
+    (
+        "reg-evolution",
+        "Real et al. 2019, Alg. 1",
+        "mutates the best of a sample of the last evaluations, without a model: thousands of cheap evaluations",
+    ),
 ];
 
 /// A choice of algorithm that cannot be meant.
@@ -214,6 +222,7 @@ impl Algorithm {
             Algorithm::Ts(_) => "ts",
             Algorithm::Qei(_) => "qei",
             Algorithm::DppTs(_) => "dpp-ts",
+            Algorithm::RegEvolution(_) => "reg-evolution",
         }
     }
 
@@ -234,6 +243,7 @@ impl Algorithm {
             Algorithm::Ts(config) => Box::new(Ts::try_from(config)?),
             Algorithm::Qei(config) => Box::new(Qei::try_from(config)?),
             Algorithm::DppTs(config) => Box::new(DppTs::try_from(config)?),
+            Algorithm::RegEvolution(config) => Box::new(RegEvolution::try_from(config)?),
         })
     }
 }

@@ -16,6 +16,7 @@ pub mod memo;
 pub mod model;
 pub mod qei;
 pub mod random;
+pub mod reg_evolution;
 pub mod rff_ts;
 pub mod sp;
 mod suggest;
