@@ -39,9 +39,60 @@ pub enum BenchError {
         /// Why not.
         source: io::Error,
     },
+    /// A file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A data set is not what it should be.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Table {
+        /// Which file.
+        path: PathBuf,
+        /// Where, counted from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: TableProblem,
+    },
     /// A figure could not be drawn.
     #[error("cannot draw a figure")]
     Plot(#[from] PlotError),
+}
+
+/// What is wrong with a line of a data set.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableProblem {
+    /// The header promises another table.
+    #[error("{found} columns, the last called `{last}`, in place of {dims} features and `target`")]
+    Header {
+        /// Features that the problem has.
+        dims: usize,
+        /// Columns that the file has.
+        found: usize,
+        /// Name of the last one.
+        last: String,
+    },
+    /// There is nothing but a header.
+    #[error("no rows follow")]
+    NoRows,
+    /// A row is too short or too long.
+    #[error("{found} cells in place of {expected}")]
+    Ragged {
+        /// Columns of the header.
+        expected: usize,
+        /// Cells of the row.
+        found: usize,
+    },
+    /// A cell is no number.
+    #[error("`{cell}` is not a finite number")]
+    NotANumber {
+        /// What it is.
+        cell: String,
+    },
 }
 
 impl BenchError {

@@ -3,6 +3,7 @@
 //! An experiment is a module with a `Config` (the shared [`Options`] and flags of its own, read from the command line)
 //! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
 
+pub mod bbkb;
 mod error;
 pub mod inexact;
 mod options;
@@ -12,6 +13,6 @@ pub mod speed;
 pub mod store;
 pub mod ts_rsr;
 
-pub use error::BenchError;
+pub use error::{BenchError, TableProblem};
 pub use options::Options;
 pub use output::Output;

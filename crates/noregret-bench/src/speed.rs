@@ -392,6 +392,18 @@ fn peak_gflops() -> f64 {
 }
 
 /// Least-squares slope.
+/// Speed of a product of large matrices on this many threads: what dense work is compared with.
+pub(crate) fn product_gflops(threads: usize) -> f64 {
+    const N: usize = 1_024;
+    let a = faer::Mat::from_fn(N, N, |i, j| ((i * 7 + j * 3) % 11) as f64);
+    let mut c = faer::Mat::zeros(N, N);
+    let par = if threads > 1 { faer::Par::rayon(threads) } else { faer::Par::Seq };
+    let ms = fastest(|| {
+        faer::linalg::matmul::matmul(c.as_mut(), faer::Accum::Replace, a.as_ref(), a.as_ref(), 1.0, par);
+    });
+    2.0 * (N as f64).powi(3) / ms / 1e6
+}
+
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{inexact, speed, store, ts_rsr};
+use noregret_bench::{bbkb, inexact, speed, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -17,6 +17,9 @@ pub(crate) struct Args {
 /// One variant for each module of `noregret_bench` with an experiment in it.
 #[derive(Debug, Subcommand)]
 enum Experiment {
+    /// Near-linear time over large sets of candidates, in adaptive batches (Calandriello et al. 2020)
+    #[command(after_help = bbkb::AFTER_HELP)]
+    Bbkb(bbkb::Config),
     /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
     #[command(after_help = inexact::AFTER_HELP)]
     Inexact(inexact::Config),
@@ -33,6 +36,7 @@ enum Experiment {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
+        Experiment::Bbkb(config) => bbkb::run(config, out)?,
         Experiment::Inexact(config) => inexact::run(config, out)?,
         Experiment::Speed(config) => speed::run(config, out)?,
         Experiment::TsRsr(config) => ts_rsr::run(config, out)?,

@@ -78,11 +78,12 @@ impl Cholesky {
         let mut factor = Self { n, stride, data: vec![0.0; n * stride], ..Self::default() };
         let mut jitter = 0.0;
         loop {
-            factor
-                .data
-                .par_chunks_mut(stride.max(1))
-                .enumerate()
-                .for_each(|(j, column)| fill(j, &mut column[j..n]));
+            let fill_column = |(j, column): (usize, &mut [f64])| fill(j, &mut column[j..n]);
+            if factor_par(n) == Par::Seq {
+                factor.data.chunks_mut(stride.max(1)).enumerate().for_each(fill_column);
+            } else {
+                factor.data.par_chunks_mut(stride.max(1)).enumerate().for_each(fill_column);
+            }
             let mean_diagonal = (0..n).map(|j| factor.data[j * stride + j]).sum::<f64>() / n.max(1) as f64;
             for j in 0..n {
                 factor.data[j * stride + j] += jitter;

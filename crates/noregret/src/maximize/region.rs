@@ -143,7 +143,9 @@ impl Region<'_> {
         points
     }
 
-    fn moved(&self, k: usize, u: f64, radius: f64, rng: &mut Stream) -> f64 {
+    /// Coordinate `k` moved from `u`: a number by a normal step of deviation `radius`, clamped; a category to any, itself
+    /// included.
+    pub(crate) fn moved(&self, k: usize, u: f64, radius: f64, rng: &mut Stream) -> f64 {
         use crate::space::Kind;
         use rand_distr::{Distribution, StandardNormal};
         match self.space.kinds()[k] {

@@ -16,6 +16,7 @@ use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
+use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
 use super::rff_ts::{RffTs, RffTsConfig};
 use super::sp::{Sp, SpConfig};
 use super::ts::{Ts, TsConfig};
@@ -69,6 +70,8 @@ pub enum Algorithm {
     AsyncTs(AsyncTsConfig),
     /// The best mean, or any arm.
     EpsGreedy(EpsGreedyConfig),
+    /// Evolution in which the oldest dies.
+    RegEvolution(RegEvolutionConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -85,7 +88,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 20] = [
+const DESCRIPTIONS: [(&str, &str, &str); 21] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -165,6 +168,11 @@ const DESCRIPTIONS: [(&str, &str, &str); 20] = [
         "eps-greedy",
         "Sutton & Barto 2018, section 2.2",
         "the best mean, and now and then any arm: a rival in published comparisons",
+    ),
+    (
+        "reg-evolution",
+        "Real et al. 2019, Alg. 1",
+        "mutates the best of a sample of the last evaluations, without a model: thousands of cheap evaluations",
     ),
 ];
 
@@ -262,6 +270,7 @@ impl Algorithm {
             Algorithm::GpBucb(_) => "gp-bucb",
             Algorithm::AsyncTs(_) => "async-ts",
             Algorithm::EpsGreedy(_) => "eps-greedy",
+            Algorithm::RegEvolution(_) => "reg-evolution",
         }
     }
 
@@ -288,6 +297,7 @@ impl Algorithm {
             Algorithm::GpBucb(config) => Box::new(config.build()?),
             Algorithm::AsyncTs(config) => Box::new(AsyncTs::try_from(config)?),
             Algorithm::EpsGreedy(config) => Box::new(EpsGreedy::try_from(config)?),
+            Algorithm::RegEvolution(config) => Box::new(RegEvolution::try_from(config)?),
         })
     }
 }

@@ -21,6 +21,7 @@
 //! - `bkb` has the radius of BBKB, which adds up logarithms, not that of its own paper.
 
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +109,8 @@ pub struct Bbkb {
     exact: bool,
     config: BbkbConfig,
     model: SparseModel,
+    /// Time spent on bounds so far.
+    bounding: Duration,
 }
 
 impl Bbkb {
@@ -145,7 +148,7 @@ impl Bbkb {
             check("parallel", parallel as f64, parallel > 0, "1 or more")?;
         }
         let model = SparseModel::new(config.sparse.clone(), true);
-        Ok(Self { name, rule, threshold, exact: false, config, model })
+        Ok(Self { name, rule, threshold, exact: false, config, model, bounding: Duration::ZERO })
     }
 
     pub(super) fn exact(self, exact: bool) -> Self {
@@ -282,6 +285,7 @@ impl Bbkb {
             if !batch.choices.is_empty() {
                 self.model.again(history, memo, &batch.choices)?;
             }
+            let clock = Instant::now();
             let state = self.model.state().expect("invariant: prepared");
             let gain = memo.sparse.as_ref().and_then(|s| s.gain).unwrap_or_else(|| self.first_gain(state));
             let free = state.free(&history.region(&batch.taken));
@@ -323,6 +327,8 @@ impl Bbkb {
             recomputed += bounds.recomputed;
             let (nothing, arms) = (chosen.is_empty(), free.len());
             let atoms = state.model().dictionary().len();
+            let timings = state.model().timings;
+            self.bounding += clock.elapsed();
             for choice in chosen {
                 batch.push(choice, rng)?;
             }
@@ -331,6 +337,18 @@ impl Bbkb {
                 batch.choices.len(),
                 if explores { "largest variance" } else { "confidence bounds" }
             )];
+            diagnostics.counters = [
+                ("atoms", atoms as f64),
+                ("recomputed", recomputed as f64),
+                ("seconds_small", timings.small.as_secs_f64()),
+                ("seconds_rebuild", timings.rebuild.as_secs_f64()),
+                ("seconds_advance", timings.advance.as_secs_f64()),
+                ("seconds_bounds", self.bounding.as_secs_f64()),
+                ("gflops", 1e-9 * timings.flops),
+                ("rebuilds", timings.rebuilds as f64),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
             self.model.set_gain(memo, gained);
             if nothing {
                 if q.is_some() || batch.choices.is_empty() {

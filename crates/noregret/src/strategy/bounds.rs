@@ -7,7 +7,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 
 use crate::math::cholesky::Cholesky;
 use crate::math::vector;
@@ -168,7 +169,9 @@ impl<'a> Bounds<'a> {
         let mut v = self.v_matrix.take().unwrap_or_else(|| self.model.v().clone());
         let fresh = &self.embeddings;
         let z = Mat::from_fn(v.nrows(), fresh.len(), |i, j| fresh[j][i]);
-        v += &z * z.transpose();
+        let mut more = Mat::zeros(v.nrows(), v.nrows());
+        matmul(more.as_mut(), Accum::Replace, z.as_ref(), z.transpose(), 1.0, Par::Seq);
+        v += more;
         let factored = Cholesky::factor(v.nrows(), |j, rows| rows.copy_from_slice(&v.col_as_slice(j)[j..]));
         if let Ok(factor) = factored {
             self.v = factor;

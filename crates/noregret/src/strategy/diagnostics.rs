@@ -1,5 +1,7 @@
 //! What a proposal tells about itself: nothing that was repaired, capped or estimated stays unsaid.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::memo::Fit;
@@ -25,6 +27,9 @@ pub struct Diagnostics {
     pub inexactness: Option<Inexactness>,
     /// Points that would have repeated earlier ones and were replaced.
     pub duplicates_avoided: usize,
+    /// Sizes, counts and times of the algorithm's own, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, f64>,
     /// Whatever else is worth saying, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

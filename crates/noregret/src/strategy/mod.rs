@@ -21,6 +21,7 @@ pub mod memo;
 pub mod model;
 pub mod qei;
 pub mod random;
+pub mod reg_evolution;
 pub mod rff_ts;
 pub mod sp;
 pub mod sparse;

@@ -176,7 +176,7 @@ impl GpModel {
     fn is_overdue(&self, history: &History, fit: &Fit) -> bool {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let growth = (fit.evaluations as f64 * self.config.refit_growth) as usize;
-        history.len() >= fit.evaluations + growth.max(1) || history.len() < fit.evaluations
+        history.len() >= fit.evaluations.saturating_add(growth.max(1)) || history.len() < fit.evaluations
     }
 
     /// Fits hyperparameters to the whole history, starting where the last fit ended.

@@ -11,7 +11,7 @@
 //! - Values that came with a noise variance of their own are taken to have the common one.
 //! - BLESS looks at all data at every ridge of its path, not at a growing sample of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
 
 /// Batches after which embeddings are computed from nothing, so that rounding does not add up.
-const REBUILD: usize = 32;
+const REBUILD: usize = 64;
 /// Distinct arms that a first dictionary takes whole.
 const SMALL: usize = 64;
 
@@ -140,6 +140,12 @@ pub struct State {
     worst: f64,
     /// Arms of a space that is no pool, by their bits.
     lookup: HashMap<Vec<u64>, usize>,
+}
+
+/// Those of `these` that are not among `those`.
+fn without(these: &[usize], those: &[usize]) -> Vec<usize> {
+    let those: HashSet<usize> = those.iter().copied().collect();
+    these.iter().copied().filter(|one| !those.contains(one)).collect()
 }
 
 fn bits(x: &[f64]) -> Vec<u64> {
@@ -325,8 +331,8 @@ impl State {
         self.collect(history, &start);
         let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
         (self.told, self.data) = (told, data);
-        start.removed = before.iter().copied().filter(|atom| !wanted.contains(atom)).collect();
-        start.added = wanted.iter().copied().filter(|atom| !before.contains(atom)).collect();
+        start.removed = without(&before, &wanted);
+        start.added = without(&wanted, &before);
         self.apply(history, start)?;
         Ok(())
     }
@@ -394,7 +400,8 @@ impl State {
         }
         let is_atom = |arm: &&usize| used.get(*arm).is_some_and(|share| *share < limit);
         let mut atoms: Vec<usize> = before.iter().filter(is_atom).copied().collect();
-        atoms.extend(self.data.keys().filter(|arm| is_atom(arm) && !before.contains(arm)));
+        let known: HashSet<usize> = before.iter().copied().collect();
+        atoms.extend(self.data.keys().filter(|arm| is_atom(arm) && !known.contains(arm)));
         if atoms.is_empty() {
             // None was lucky: the one that came closest.
             let closest = used.iter().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));

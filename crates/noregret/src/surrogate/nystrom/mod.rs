@@ -31,13 +31,13 @@
 
 pub mod arms;
 mod panel;
+mod small;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -47,9 +47,13 @@ use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::points::Points;
 use arms::Arms;
 use panel::{Change, PANEL, Panel, Scratch};
+use small::{factor, gram, reduction, solve, solve_rows, solve_square, times, weighted};
 
 /// Atoms whose residual variance is below this share of their variance add nothing but rounding errors.
 const SPANNED: f64 = 1e-10;
+
+/// Numbers in all embeddings below which waking threads costs more than they save.
+const LITTLE: usize = 1_000_000;
 
 /// The pulls of one arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -261,7 +265,7 @@ impl Nystrom {
         let atoms = self.arms.select(&dictionary);
         let m = dictionary.len();
         let (kernel, arms) = (&self.kernel, &self.arms);
-        self.panels.par_iter_mut().for_each(|panel| panel.embed(kernel, arms, &atoms, &l_s));
+        for_each_panel(&mut self.panels, m, |panel, _| panel.embed(kernel, arms, &atoms, &l_s));
         self.dictionary = dictionary;
         self.pulled = data.keys().copied().collect();
         self.place = self.pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
@@ -275,7 +279,7 @@ impl Nystrom {
         }
         self.v_factor = factor(&self.v)?;
         let v_factor = &self.v_factor;
-        self.panels.par_iter_mut().for_each_init(Scratch::default, |s, panel| panel.project(v_factor, s));
+        for_each_panel(&mut self.panels, m, |panel, scratch| panel.project(v_factor, scratch));
         self.predict(data)?;
         self.timings.rebuild += clock.elapsed();
         self.timings.rebuilds += 1;
@@ -298,10 +302,10 @@ impl Nystrom {
     /// Goes on to this data and dictionary: by thin products if little changes, else by [`Self::rebuild`].
     pub fn advance(&mut self, data: &Data, dictionary: &[usize]) -> Result<(), NotPositiveDefinite> {
         let m = self.components();
-        let removed: Vec<usize> =
-            self.dictionary.iter().copied().filter(|a| !dictionary.contains(a)).collect();
-        let mut added: Vec<usize> =
-            dictionary.iter().copied().filter(|a| !self.dictionary.contains(a)).collect();
+        let (before, after): (HashSet<usize>, HashSet<usize>) =
+            (self.dictionary.iter().copied().collect(), dictionary.iter().copied().collect());
+        let removed: Vec<usize> = self.dictionary.iter().copied().filter(|a| !after.contains(a)).collect();
+        let mut added: Vec<usize> = dictionary.iter().copied().filter(|a| !before.contains(a)).collect();
         let (counts, grown) = self.count(data);
         let cost = grown.as_ref().map_or(usize::MAX, |g| g.len() + 4 * removed.len() + 3 * added.len());
         // Thin products run at about half the speed of solves with many right-hand sides.
@@ -319,7 +323,7 @@ impl Nystrom {
             (more as f64).sqrt() * self.z_pulled[(place, i)]
         });
         let n = reduction(&self.v_factor, &pulls, true)?;
-        self.v += &pulls * pulls.transpose();
+        self.v += times(pulls.as_ref(), pulls.transpose());
         let v_factor = factor(&self.v)?;
 
         // Atoms that go.
@@ -330,13 +334,16 @@ impl Nystrom {
         if r > 0 {
             let (y, t) = self.reflectors(&removed);
             let last = Mat::from_fn(m, r, |i, j| f64::from(u8::from(i == kept + j)));
-            let yt = &y * &t;
-            let h = &last - &yt * (y.transpose() * &last);
+            let yt = times(y.as_ref(), t.as_ref());
+            let h = &last - times(yt.as_ref(), times(y.transpose(), last.as_ref()).as_ref());
             thin.submatrix_mut(0, b, m, r).copy_from(&reduction(&v_factor, &h, false)?);
             thin.submatrix_mut(0, b + r, m, r).copy_from(&h);
             thin.submatrix_mut(0, b + 2 * r, m, r).copy_from(&yt);
             back.copy_from(y.transpose().subcols(0, kept));
-            let turn = |matrix: &Mat<f64>| matrix - (matrix * &yt) * y.transpose();
+            let turn = |matrix: &Mat<f64>| {
+                let along = times(matrix.as_ref(), yt.as_ref());
+                matrix - times(along.as_ref(), y.transpose())
+            };
             self.v = turn(&turn(&self.v).transpose().to_owned()).submatrix(0, 0, kept, kept).to_owned();
             self.z_pulled = turn(&self.z_pulled).subcols(0, kept).to_owned();
             self.dictionary.retain(|atom| !removed.contains(atom));
@@ -350,8 +357,9 @@ impl Nystrom {
             innovation = self.innovations(&mut added);
             atoms = self.arms.select(&added);
             let a = added.len();
-            let z_new = Mat::from_fn(kept, a, |i, j| self.z_pulled[(self.place[&added[j]], i)]);
-            let mut fresh = &self.z_pulled * &z_new;
+            let places: Vec<usize> = added.iter().map(|atom| self.place[atom]).collect();
+            let z_new = Mat::from_fn(kept, a, |i, j| self.z_pulled[(places[j], i)]);
+            let mut fresh = times(self.z_pulled.as_ref(), z_new.as_ref());
             let pulled = self.arms.select(&self.pulled);
             let mut column = vec![0.0; pulled.len()];
             for j in 0..a {
@@ -361,12 +369,12 @@ impl Nystrom {
                 }
             }
             solve_rows(&innovation, &mut fresh);
-            let weighted = Mat::from_fn(fresh.nrows(), a, |i, j| self.counts[i] as f64 * fresh[(i, j)]);
-            let cross = self.z_pulled.transpose() * &weighted; // v
-            let corner = fresh.transpose() * &weighted;
+            let pulled_fresh = weighted(fresh.as_ref(), &self.counts);
+            let cross = times(self.z_pulled.transpose(), pulled_fresh.as_ref()); // v
+            let corner = times(fresh.transpose(), pulled_fresh.as_ref());
             let before = factor(&self.v)?;
             let g = solve(&before, &cross);
-            let predicted = cross.transpose() * &g;
+            let predicted = times(cross.transpose(), g.as_ref());
             schur = Cholesky::factor(a, |j, rows| {
                 for (i, out) in (j..).zip(rows) {
                     *out = corner[(i, j)] - predicted[(i, j)] + if i == j { self.lambda } else { 0.0 };
@@ -393,9 +401,7 @@ impl Nystrom {
         let width = thin.ncols() + r + 3 * added.len();
         let change = Change { m, thin, b, r, back, atoms, grow, innovation, schur };
         let (kernel, arms) = (&self.kernel, &self.arms);
-        self.panels
-            .par_iter_mut()
-            .for_each_init(Scratch::default, |scratch, panel| panel.follow(kernel, arms, &change, scratch));
+        for_each_panel(&mut self.panels, m, |panel, scratch| panel.follow(kernel, arms, &change, scratch));
         self.predict(data)?;
         self.timings.advance += clock.elapsed();
         self.timings.advances += 1;
@@ -432,7 +438,7 @@ impl Nystrom {
     fn predict(&mut self, data: &Data) -> Result<(), NotPositiveDefinite> {
         let weights = self.mean_weights(data)?;
         let weights = Mat::from_fn(weights.len(), 1, |i, _| weights[i]);
-        self.panels.par_iter_mut().for_each(|panel| panel.predict(weights.as_ref()));
+        for_each_panel(&mut self.panels, weights.nrows(), |panel, _| panel.predict(weights.as_ref()));
         Ok(())
     }
 
@@ -458,10 +464,11 @@ impl Nystrom {
     /// coordinates.
     fn reflectors(&self, removed: &[usize]) -> (Mat<f64>, Mat<f64>) {
         let m = self.components();
-        let e = Mat::from_fn(m, m, |i, j| self.z_pulled[(self.place[&self.dictionary[i]], j)]);
+        let places: Vec<usize> = self.dictionary.iter().map(|atom| self.place[atom]).collect();
+        let e = Mat::from_fn(m, m, |i, j| self.z_pulled[(places[i], j)]);
         let unit =
             Mat::from_fn(m, removed.len(), |i, j| f64::from(u8::from(self.dictionary[i] == removed[j])));
-        let mut d: Mat<f64> = e.partial_piv_lu().solve(&unit);
+        let mut d = solve_square(e, unit);
         let r = removed.len();
         let (mut y, mut t) = (Mat::<f64>::zeros(m, r), Mat::<f64>::zeros(r, r));
         for k in 0..r {
@@ -510,6 +517,16 @@ impl Nystrom {
     }
 }
 
+/// Runs over all panels, of `m` components each.
+fn for_each_panel(panels: &mut [Panel], m: usize, each: impl Fn(&mut Panel, &mut Scratch) + Sync) {
+    if panels.len() * PANEL * m < LITTLE {
+        let mut scratch = Scratch::default();
+        panels.iter_mut().for_each(|panel| each(panel, &mut scratch));
+    } else {
+        panels.par_iter_mut().for_each_init(Scratch::default, |scratch, panel| each(panel, scratch));
+    }
+}
+
 fn covariance(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {
     let mut out = [0.0];
     let mut points = Points::new(a.len());
@@ -555,45 +572,4 @@ fn independent(kernel: &Kernel, arms: &Arms, wanted: &[usize]) -> (Vec<usize>, C
         }
     }
     (kept, factor)
-}
-
-fn factor(matrix: &Mat<f64>) -> Result<Cholesky, NotPositiveDefinite> {
-    let n = matrix.nrows();
-    Cholesky::factor(n, |j, rows| rows.copy_from_slice(&matrix.col_as_slice(j)[j..]))
-}
-
-/// `sum_i counts_i z_i z_i^T`, `z_i` the rows.
-fn gram(z: MatRef<'_, f64>, counts: &[usize]) -> Mat<f64> {
-    let weighted = Mat::from_fn(z.nrows(), z.ncols(), |i, j| counts[i] as f64 * z[(i, j)]);
-    z.transpose() * weighted
-}
-
-/// `A^-1 B`.
-fn solve(factor: &Cholesky, b: &Mat<f64>) -> Mat<f64> {
-    let mut x = b.clone();
-    for j in 0..x.ncols() {
-        factor.solve(x.col_as_slice_mut(j));
-    }
-    x
-}
-
-/// `B <- B L^-T`.
-fn solve_rows(factor: &Cholesky, b: &mut Mat<f64>) {
-    let (rows, n) = (b.nrows(), b.ncols());
-    let mut data: Vec<f64> = (0..n).flat_map(|j| b.col_as_slice(j).to_vec()).collect();
-    factor.solve_lower_rows(&mut data, rows);
-    *b = Mat::from_fn(rows, n, |i, j| data[j * rows + i]);
-}
-
-/// `A^-1 B C^-T` with `C C^T = B^T A^-1 B`, plus the identity if `ridge`.
-fn reduction(factor: &Cholesky, b: &Mat<f64>, ridge: bool) -> Result<Mat<f64>, NotPositiveDefinite> {
-    let mut solved = solve(factor, b);
-    let inner = b.transpose() * &solved;
-    let c = Cholesky::factor(b.ncols(), |j, rows| {
-        for (i, out) in (j..).zip(rows) {
-            *out = inner[(i, j)] + if ridge && i == j { 1.0 } else { 0.0 };
-        }
-    })?;
-    solve_rows(&c, &mut solved);
-    Ok(solved)
 }
