@@ -20,6 +20,7 @@
 //! - A space that is no pool is represented by Sobol points.
 //! - `bkb` has the radius of BBKB, which adds up logarithms, not that of its own paper.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -193,6 +194,9 @@ impl Bbkb {
     }
 }
 
+/// Numbers of Lemma 3 that are kept for picks that come again: 256 MB.
+const REMEMBERED: usize = 1 << 25;
+
 /// How far the variances of a batch may have shrunk.
 struct Shrinkage<'a> {
     rule: Rule,
@@ -203,6 +207,8 @@ struct Shrinkage<'a> {
     /// Lemma 3 for every arm, once Lemma 1 has tripped.
     local: Option<Vec<f64>>,
     picks: Vec<usize>,
+    /// The terms of Lemma 3 by pick.
+    terms: HashMap<usize, Vec<f64>>,
 }
 
 impl Shrinkage<'_> {
@@ -225,7 +231,9 @@ impl Shrinkage<'_> {
                 }
                 if self.global > self.threshold {
                     let mut local = vec![1.0; self.state.model().arms().len()];
-                    self.picks.iter().for_each(|arm| self.add(*arm, &mut local));
+                    for arm in std::mem::take(&mut self.picks) {
+                        self.add(arm, &mut local);
+                    }
                     self.local = Some(local);
                 }
                 false
@@ -234,14 +242,25 @@ impl Shrinkage<'_> {
     }
 
     /// Adds `k^2(x, x_s) / sigma^2(x)` of one pick to all arms.
-    fn add(&self, pick: usize, local: &mut [f64]) {
+    fn add(&mut self, pick: usize, local: &mut [f64]) {
         let model = self.state.model();
-        model.covariances(pick, |arm, covariance| {
-            let variance = model.variance(arm);
-            if variance > 0.0 {
-                local[arm] += covariance * covariance / variance;
+        let terms = |arm: usize| {
+            let mut terms = model.covariances(arm);
+            for (x, term) in terms.iter_mut().enumerate() {
+                let variance = model.variance(x);
+                *term = if variance > 0.0 { *term * *term / variance } else { 0.0 };
             }
-        });
+            terms
+        };
+        // Large batches pull few arms over and over.
+        let fresh;
+        let terms = if self.terms.contains_key(&pick) || self.terms.len() * local.len() < REMEMBERED {
+            &*self.terms.entry(pick).or_insert_with(|| terms(pick))
+        } else {
+            fresh = terms(pick);
+            &fresh
+        };
+        local.iter_mut().zip(terms).for_each(|(local, term)| *local += term);
     }
 }
 
@@ -307,6 +326,7 @@ impl Bbkb {
                 product,
                 local: None,
                 picks: Vec::new(),
+                terms: HashMap::new(),
             };
             let mut chosen: Vec<Choice> = Vec::new();
             let (mut gained, mut ended) = (gain, !self.exact);

@@ -219,26 +219,21 @@ impl Nystrom {
         scores
     }
 
-    /// `k(x, x') / lambda` of the posterior between an arm and all, eq. (2), added to `add(arm, covariance)`.
-    pub fn covariances(&self, arm: usize, mut each: impl FnMut(usize, f64)) {
+    /// The posterior covariance over `lambda` of one arm with every arm, eq. (2).
+    pub fn covariances(&self, arm: usize) -> Vec<f64> {
         let x = self.arms.point(arm);
         let z = self.embedding(arm);
         let mut t = z.clone();
         self.v_factor.solve(&mut t);
-        let m = z.len();
-        let right = Mat::from_fn(m, 1, |i, _| t[i] - z[i] / self.lambda);
-        let columns: Vec<Vec<f64>> = self
-            .panels
-            .par_iter()
-            .map(|panel| {
-                let rows = panel.mean.len();
-                let (mut prior, mut inner) = (vec![0.0; rows], vec![0.0; rows]);
-                panel.prior_column(&self.kernel, &self.arms, &x, &mut prior);
-                panel.inner(right.as_ref(), &mut inner);
-                inner.iter().zip(&prior).map(|(i, k)| i + k / self.lambda).collect()
-            })
-            .collect();
-        columns.into_iter().flatten().enumerate().for_each(|(arm, c)| each(arm, c));
+        let right = Mat::from_fn(z.len(), 1, |i, _| t[i] - z[i] / self.lambda);
+        let mut covariances = vec![0.0; self.arms.len()];
+        covariances.par_chunks_mut(PANEL).zip(&self.panels).for_each_init(Vec::new, |prior, (out, panel)| {
+            prior.resize(out.len(), 0.0);
+            panel.prior_column(&self.kernel, &self.arms, &x, prior);
+            panel.inner(right.as_ref(), out);
+            out.iter_mut().zip(&*prior).for_each(|(c, k)| *c += k / self.lambda);
+        });
+        covariances
     }
 
     /// Inner products of every arm's embedding with the columns of `right` (m x q), arm by arm: A x q, row-major.
