@@ -110,7 +110,8 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         for run in 0..runs {
             for algorithm in &algorithms {
                 progress.message(format!("{name}, run {run}, {algorithm}"));
-                let run = Run { setting, algorithm, rounds: rounds(name), run, seed: options.seed_of(run) };
+                let seed = options.seed_of(run);
+                let run = Run { setting, algorithm, rounds: rounds(name), number: run, seed };
                 output.record(run.execute(&problem, &pool, &progress)?)?;
             }
         }
@@ -124,7 +125,7 @@ struct Run<'a> {
     setting: Setting,
     algorithm: &'a str,
     rounds: usize,
-    run: u32,
+    number: u32,
     seed: u64,
 }
 
@@ -188,9 +189,15 @@ impl Run<'_> {
             ("batch_curve".into(), tally.batch_curve.clone().into()),
             ("time_curve".into(), tally.time_curve.clone().into()),
         ]);
-        for name in
-            ["seconds_small", "seconds_rebuild", "seconds_advance", "seconds_bounds", "gflops", "rebuilds"]
-        {
+        for name in [
+            "seconds_small",
+            "seconds_kernel",
+            "seconds_solve",
+            "seconds_advance",
+            "seconds_bounds",
+            "gflops",
+            "rebuilds",
+        ] {
             extra.insert(name.into(), counter(name).into());
         }
         if let Some(mb) = peak_memory_mb(None) {
@@ -201,7 +208,7 @@ impl Run<'_> {
             setting: self.setting.name().into(),
             problem: problem.name.into(),
             algorithm: self.algorithm.into(),
-            run: self.run,
+            run: self.number,
             seed: self.seed,
             batch: 0,
             rounds: tally.sizes.len(),
@@ -348,10 +355,11 @@ fn where_time_went(records: &[Record]) -> String {
         "algorithm",
         "arms",
         "seconds",
-        "kernel and solves",
-        "thin products",
+        "kernel block",
+        "solves",
+        "updates",
         "small matrices",
-        "bounds",
+        "heap",
         "rebuilds",
         "GFLOP/s",
         "share of peak",
@@ -362,14 +370,15 @@ fn where_time_went(records: &[Record]) -> String {
     for record in records.iter().filter(|record| record.run == 0 && record.extra_number("gflops") > 0.0) {
         seen = true;
         let number = |name: &str| record.extra_number(name);
-        let dense = number("seconds_rebuild") + number("seconds_advance");
+        let dense = number("seconds_solve") + number("seconds_advance");
         let speed = number("gflops") / dense.max(1e-9);
         table.row([
             record.problem.clone(),
             record.algorithm.clone(),
             number("arms").to_string(),
             compact(record.seconds_thinking),
-            compact(number("seconds_rebuild")),
+            compact(number("seconds_kernel")),
+            compact(number("seconds_solve")),
             compact(number("seconds_advance")),
             compact(number("seconds_small")),
             compact(number("seconds_bounds")),
@@ -397,7 +406,7 @@ mod tests {
         let problem = problem("problem-g", None, std::path::Path::new("none")).unwrap();
         let pool = Pool::from_f32(problem.features.clone(), problem.dims).unwrap();
         let progress = Progress::new(1, "test");
-        Run { setting, algorithm, rounds, run: 0, seed: 1 }.execute(&problem, &pool, &progress).unwrap()
+        Run { setting, algorithm, rounds, number: 0, seed: 1 }.execute(&problem, &pool, &progress).unwrap()
     }
 
     #[test]

@@ -113,6 +113,18 @@ impl Pool {
         cells.chunks_exact(dims).flat_map(|row| row.iter().zip(&*self.ranges).map(scale)).collect()
     }
 
+    /// One coordinate of a range of rows, added to `out`. All values lie in the range, so nothing is clamped.
+    pub(crate) fn extend_coordinate(&self, column: usize, rows: Range<usize>, out: &mut Vec<f64>) {
+        let dims = self.dims();
+        let (low, high) = self.ranges[column];
+        let cells = self.features[rows.start * dims..rows.end * dims].iter().skip(column).step_by(dims);
+        if low < high {
+            out.extend(cells.map(|x| (f64::from(*x) - low) / (high - low)));
+        } else {
+            out.extend(cells.map(|_| 0.5));
+        }
+    }
+
     /// The point of `row` in the unit cube.
     ///
     /// # Panics

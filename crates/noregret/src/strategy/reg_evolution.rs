@@ -188,7 +188,7 @@ impl RegEvolution {
 
     /// One of the nearest free rows that differ from the parent, in one pass over the pool.
     fn neighbor(&self, parent: &[f64], pool: &Pool, batch: &Batch<'_>, rng: &mut Stream) -> Option<Choice> {
-        let choice = |row: usize| Choice { x: pool.point(row).to_vec(), row: Some(row) };
+        let choice = |row: usize| Choice { x: pool.point(row), row: Some(row) };
         // The farthest on top. Distances are not negative, so their bits are in the order of their values.
         let mut nearest: BinaryHeap<(u64, usize)> = BinaryHeap::new();
         for row in 0..pool.len() {
@@ -341,7 +341,7 @@ mod tests {
         // Rows 0, 1, ..., 99 on a line; around row 50 the rows 48 to 52 are taken.
         let space = Space::pool(Pool::new((0..100).map(f64::from).collect(), 1).unwrap());
         let pool = space.as_pool().unwrap();
-        let at = |row: usize| Choice { x: pool.point(row).to_vec(), row: Some(row) };
+        let at = |row: usize| Choice { x: pool.point(row), row: Some(row) };
         let mut history = History::new(space.clone(), Duplicates::Avoid);
         for row in [48, 49, 51, 52, 50] {
             history.add(&at(row), value(row as f64));

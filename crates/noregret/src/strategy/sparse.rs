@@ -248,14 +248,13 @@ impl State {
         kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
         kernel.outputscale = fit.hyperparameters.outputscale;
         let mut lookup = HashMap::new();
-        let mut arms = match space.as_pool() {
-            Some(pool) => Arms::of_pool(pool.clone()),
-            None => {
-                let none = Taken::default();
-                let region = Region { space, taken: &none, batch: &none };
-                let mut rng = Stream::seed_from_u64(sparse.seed);
-                Arms::of_points(region.sobol(config.arms, &mut rng).map_err(MaximizeError::from)?)
-            }
+        let mut arms = if let Some(pool) = space.as_pool() {
+            Arms::of_pool(pool.clone())
+        } else {
+            let none = Taken::default();
+            let region = Region { space, taken: &none, batch: &none };
+            let mut rng = Stream::seed_from_u64(sparse.seed);
+            Arms::of_points(region.sobol(config.arms, &mut rng).map_err(MaximizeError::from)?)
         };
         let choices = arms.len();
         if space.as_pool().is_none() {

@@ -24,6 +24,17 @@ impl Points {
         Self { coordinates, len }
     }
 
+    /// Points whose coordinates `fill(k, out)` appends one after another, `len` values each.
+    pub(crate) fn by_coordinate(dims: usize, len: usize, mut fill: impl FnMut(usize, &mut Vec<f64>)) -> Self {
+        let coordinate = |k: usize| {
+            let mut values = Vec::with_capacity(len);
+            fill(k, &mut values);
+            assert_eq!(values.len(), len, "every point needs all its coordinates");
+            values
+        };
+        Self { coordinates: (0..dims).map(coordinate).collect(), len }
+    }
+
     /// Number of points.
     pub fn len(&self) -> usize {
         self.len

@@ -59,7 +59,9 @@ impl Arms {
             Some(pool) => {
                 let dims = pool.dims();
                 let of_pool = range.start.min(rows)..range.end.min(rows);
-                let mut panel = Points::from_columns(dims, &pool.encoded(of_pool));
+                let mut panel = Points::by_coordinate(dims, of_pool.len(), |k, out| {
+                    pool.extend_coordinate(k, of_pool.clone(), out);
+                });
                 for arm in range.start.max(rows)..range.end {
                     panel.push(&self.points.point(arm - rows));
                 }

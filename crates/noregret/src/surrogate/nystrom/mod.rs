@@ -36,6 +36,7 @@ mod small;
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Add;
 use std::time::{Duration, Instant};
 
 use faer::{Mat, MatRef};
@@ -46,7 +47,7 @@ use crate::math::vector;
 use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::points::Points;
 use arms::Arms;
-use panel::{Change, PANEL, Panel, Scratch};
+use panel::{Change, PANEL, Panel, Scratch, Spent};
 use small::{factor, gram, reduction, solve, solve_rows, solve_square, times, weighted};
 
 /// Atoms whose residual variance is below this share of their variance add nothing but rounding errors.
@@ -81,8 +82,10 @@ pub type Data = BTreeMap<usize, Pulls>;
 pub struct Timings {
     /// Small matrices: V, dual vectors, factors.
     pub small: Duration,
-    /// Kernel blocks and triangular solves of full rebuilds.
-    pub rebuild: Duration,
+    /// Kernel values between arms and atoms; like the next two the mean over threads.
+    pub kernel: Duration,
+    /// Triangular solves of full rebuilds.
+    pub solve: Duration,
     /// Thin products of incremental changes.
     pub advance: Duration,
     /// Flops of the products and solves over all arms.
@@ -91,6 +94,18 @@ pub struct Timings {
     pub rebuilds: usize,
     /// Incremental changes.
     pub advances: usize,
+}
+
+/// What new atoms mean for every arm.
+struct Insertion {
+    /// Their embeddings by the others, one a column.
+    z_new: Mat<f64>,
+    /// `V^-1 v`.
+    g: Mat<f64>,
+    /// Factor of their residual covariance.
+    innovation: Cholesky,
+    /// Factor of the Schur complement of V.
+    schur: Cholesky,
 }
 
 /// The model.
@@ -120,7 +135,9 @@ impl Nystrom {
             starts.map(|first| Panel::new(first, PANEL.min(arms.len() - first))).collect();
         let nothing = Points::new(0);
         let empty = Cholesky::empty();
-        panels.par_iter_mut().for_each(|panel| panel.embed(&kernel, &arms, &nothing, &empty));
+        panels.par_iter_mut().for_each(|panel| {
+            panel.embed(&kernel, &arms, &nothing, &empty);
+        });
         Self {
             kernel,
             lambda,
@@ -255,12 +272,13 @@ impl Nystrom {
 
     /// Forgets everything and embeds all arms by this dictionary, of arms with pulls.
     pub fn rebuild(&mut self, data: &Data, dictionary: &[usize]) -> Result<(), NotPositiveDefinite> {
-        let clock = Instant::now();
         let (dictionary, l_s) = independent(&self.kernel, &self.arms, dictionary);
         let atoms = self.arms.select(&dictionary);
         let m = dictionary.len();
         let (kernel, arms) = (&self.kernel, &self.arms);
-        for_each_panel(&mut self.panels, m, |panel, _| panel.embed(kernel, arms, &atoms, &l_s));
+        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, _| {
+            panel.embed(kernel, arms, &atoms, &l_s)
+        });
         self.dictionary = dictionary;
         self.pulled = data.keys().copied().collect();
         self.place = self.pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
@@ -274,9 +292,10 @@ impl Nystrom {
         }
         self.v_factor = factor(&self.v)?;
         let v_factor = &self.v_factor;
-        for_each_panel(&mut self.panels, m, |panel, scratch| panel.project(v_factor, scratch));
+        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, scratch| {
+            panel.project(v_factor, scratch)
+        });
         self.predict(data)?;
-        self.timings.rebuild += clock.elapsed();
         self.timings.rebuilds += 1;
         self.timings.flops += (self.arms.len() * m * (2 * m + 2)) as f64;
         Ok(())
@@ -311,97 +330,116 @@ impl Nystrom {
         let Some(grown) = grown else { return self.rebuild(data, dictionary) };
         self.counts = counts;
         let (b, r) = (grown.len(), removed.len());
+        let n = self.pull(&grown)?;
+        let (turn, back) = self.remove(&removed)?;
+        let mut thin = Mat::zeros(m, b + 3 * r);
+        thin.submatrix_mut(0, 0, m, b).copy_from(&n);
+        thin.submatrix_mut(0, b, m, 3 * r).copy_from(&turn);
+        let kept = m - r;
+        let Insertion { z_new, g, innovation, schur } = self.insert(&mut added)?;
+        self.v_factor = factor(&self.v)?;
+        let mut weights = self.mean_weights(data)?;
+        let a = added.len();
+        let grow = Mat::from_fn(kept, 2 * a + 1, |i, j| match j {
+            j if j < a => z_new[(i, j)],
+            j if j < 2 * a => g[(i, j - a)],
+            _ => weights[i],
+        });
+        weights.drain(..kept);
+        let atoms = self.arms.select(&added);
+        self.timings.small += clock.elapsed();
 
-        // Pulls.
-        let pulls = Mat::from_fn(m, b, |i, j| {
+        let width = thin.ncols() + r + 2 * a;
+        let change = Change { m, thin, b, r, back, atoms, grow, weights, innovation, schur };
+        let (kernel, arms) = (&self.kernel, &self.arms);
+        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, scratch| {
+            panel.follow(kernel, arms, &change, scratch)
+        });
+        self.timings.advances += 1;
+        self.timings.flops += (self.arms.len() * m * (2 * width + 2)) as f64;
+        Ok(())
+    }
+
+    /// Adds pulls, given by place and number, to V. Returns `N`, by which `z^T V^-1 z` falls.
+    fn pull(&mut self, grown: &[(usize, usize)]) -> Result<Mat<f64>, NotPositiveDefinite> {
+        let pulls = Mat::from_fn(self.components(), grown.len(), |i, j| {
             let (place, more) = grown[j];
             (more as f64).sqrt() * self.z_pulled[(place, i)]
         });
         let n = reduction(&self.v_factor, &pulls, true)?;
         self.v += times(pulls.as_ref(), pulls.transpose());
-        let v_factor = factor(&self.v)?;
+        Ok(n)
+    }
 
-        // Atoms that go.
+    /// Removes atoms from V and from the pulled arms. Returns `[N2 | H | Y T]` and the leading part of `Y^T`.
+    fn remove(&mut self, removed: &[usize]) -> Result<(Mat<f64>, Mat<f64>), NotPositiveDefinite> {
+        let (m, r) = (self.components(), removed.len());
         let kept = m - r;
-        let mut thin = Mat::zeros(m, b + 3 * r);
-        thin.submatrix_mut(0, 0, m, b).copy_from(&n);
-        let mut back = Mat::zeros(r, kept);
-        if r > 0 {
-            let (y, t) = self.reflectors(&removed);
-            let last = Mat::from_fn(m, r, |i, j| f64::from(u8::from(i == kept + j)));
-            let yt = times(y.as_ref(), t.as_ref());
-            let h = &last - times(yt.as_ref(), times(y.transpose(), last.as_ref()).as_ref());
-            thin.submatrix_mut(0, b, m, r).copy_from(&reduction(&v_factor, &h, false)?);
-            thin.submatrix_mut(0, b + r, m, r).copy_from(&h);
-            thin.submatrix_mut(0, b + 2 * r, m, r).copy_from(&yt);
-            back.copy_from(y.transpose().subcols(0, kept));
-            let turn = |matrix: &Mat<f64>| {
-                let along = times(matrix.as_ref(), yt.as_ref());
-                matrix - times(along.as_ref(), y.transpose())
-            };
-            self.v = turn(&turn(&self.v).transpose().to_owned()).submatrix(0, 0, kept, kept).to_owned();
-            self.z_pulled = turn(&self.z_pulled).subcols(0, kept).to_owned();
-            self.dictionary.retain(|atom| !removed.contains(atom));
+        if r == 0 {
+            return Ok((Mat::zeros(m, 0), Mat::zeros(0, kept)));
         }
+        let (y, t) = self.reflectors(removed);
+        let last = Mat::from_fn(m, r, |i, j| f64::from(u8::from(i == kept + j)));
+        let yt = times(y.as_ref(), t.as_ref());
+        let h = &last - times(yt.as_ref(), times(y.transpose(), last.as_ref()).as_ref());
+        let mut turned = Mat::zeros(m, 3 * r);
+        turned.submatrix_mut(0, 0, m, r).copy_from(&reduction(&factor(&self.v)?, &h, false)?);
+        turned.submatrix_mut(0, r, m, r).copy_from(&h);
+        turned.submatrix_mut(0, 2 * r, m, r).copy_from(&yt);
+        let turn = |matrix: &Mat<f64>| {
+            let along = times(matrix.as_ref(), yt.as_ref());
+            matrix - times(along.as_ref(), y.transpose())
+        };
+        self.v = turn(&turn(&self.v).transpose().to_owned()).submatrix(0, 0, kept, kept).to_owned();
+        self.z_pulled = turn(&self.z_pulled).subcols(0, kept).to_owned();
+        self.dictionary.retain(|atom| !removed.contains(atom));
+        Ok((turned, y.transpose().subcols(0, kept).to_owned()))
+    }
 
-        // Atoms that come.
-        let (mut innovation, mut schur) = (Cholesky::empty(), Cholesky::empty());
-        let mut grow = Mat::zeros(kept, 0);
-        let mut atoms = Points::new(self.arms.point(0).len());
-        if !added.is_empty() {
-            innovation = self.innovations(&mut added);
-            atoms = self.arms.select(&added);
-            let a = added.len();
-            let places: Vec<usize> = added.iter().map(|atom| self.place[atom]).collect();
-            let z_new = Mat::from_fn(kept, a, |i, j| self.z_pulled[(places[j], i)]);
-            let mut fresh = times(self.z_pulled.as_ref(), z_new.as_ref());
-            let pulled = self.arms.select(&self.pulled);
-            let mut column = vec![0.0; pulled.len()];
-            for j in 0..a {
-                self.kernel.column(&pulled, 0, &atoms.point(j), &mut column);
-                for (i, k) in column.iter().enumerate() {
-                    fresh[(i, j)] = k - fresh[(i, j)];
-                }
+    /// Adds atoms to V and to the pulled arms; those that are spanned already are left out of `added`.
+    fn insert(&mut self, added: &mut Vec<usize>) -> Result<Insertion, NotPositiveDefinite> {
+        let m = self.components();
+        if added.is_empty() {
+            let (z_new, g) = (Mat::zeros(m, 0), Mat::zeros(m, 0));
+            return Ok(Insertion { z_new, g, innovation: Cholesky::empty(), schur: Cholesky::empty() });
+        }
+        let innovation = self.innovations(added);
+        let a = added.len();
+        let atoms = self.arms.select(added);
+        let places: Vec<usize> = added.iter().map(|atom| self.place[atom]).collect();
+        let z_new = Mat::from_fn(m, a, |i, j| self.z_pulled[(places[j], i)]);
+        let mut fresh = times(self.z_pulled.as_ref(), z_new.as_ref());
+        let pulled = self.arms.select(&self.pulled);
+        let mut column = vec![0.0; pulled.len()];
+        for j in 0..a {
+            self.kernel.column(&pulled, 0, &atoms.point(j), &mut column);
+            for (i, k) in column.iter().enumerate() {
+                fresh[(i, j)] = k - fresh[(i, j)];
             }
-            solve_rows(&innovation, &mut fresh);
-            let pulled_fresh = weighted(fresh.as_ref(), &self.counts);
-            let cross = times(self.z_pulled.transpose(), pulled_fresh.as_ref()); // v
-            let corner = times(fresh.transpose(), pulled_fresh.as_ref());
-            let before = factor(&self.v)?;
-            let g = solve(&before, &cross);
-            let predicted = times(cross.transpose(), g.as_ref());
-            schur = Cholesky::factor(a, |j, rows| {
-                for (i, out) in (j..).zip(rows) {
-                    *out = corner[(i, j)] - predicted[(i, j)] + if i == j { self.lambda } else { 0.0 };
-                }
-            })?;
-            grow = Mat::zeros(kept, 2 * a);
-            grow.submatrix_mut(0, 0, kept, a).copy_from(&z_new);
-            grow.submatrix_mut(0, a, kept, a).copy_from(&g);
-            self.v = Mat::from_fn(kept + a, kept + a, |i, j| match (i < kept, j < kept) {
-                (true, true) => self.v[(i, j)],
-                (true, false) => cross[(i, j - kept)],
-                (false, true) => cross[(j, i - kept)],
-                (false, false) => corner[(i - kept, j - kept)] + if i == j { self.lambda } else { 0.0 },
-            });
-            self.z_pulled = Mat::from_fn(self.pulled.len(), kept + a, |i, j| {
-                if j < kept { self.z_pulled[(i, j)] } else { fresh[(i, j - kept)] }
-            });
-            self.dictionary.extend(&added);
         }
-        self.v_factor = factor(&self.v)?;
-        self.timings.small += clock.elapsed();
-
-        let clock = Instant::now();
-        let width = thin.ncols() + r + 3 * added.len();
-        let change = Change { m, thin, b, r, back, atoms, grow, innovation, schur };
-        let (kernel, arms) = (&self.kernel, &self.arms);
-        for_each_panel(&mut self.panels, m, |panel, scratch| panel.follow(kernel, arms, &change, scratch));
-        self.predict(data)?;
-        self.timings.advance += clock.elapsed();
-        self.timings.advances += 1;
-        self.timings.flops += (self.arms.len() * m * (2 * width + 2)) as f64;
-        Ok(())
+        solve_rows(&innovation, &mut fresh);
+        let counted = weighted(fresh.as_ref(), &self.counts);
+        let cross = times(self.z_pulled.transpose(), counted.as_ref()); // v
+        let corner = times(fresh.transpose(), counted.as_ref());
+        let g = solve(&factor(&self.v)?, &cross);
+        let predicted = times(cross.transpose(), g.as_ref());
+        let ridge = |i, j| if i == j { self.lambda } else { 0.0 };
+        let schur = Cholesky::factor(a, |j, rows| {
+            for (i, out) in (j..).zip(rows) {
+                *out = corner[(i, j)] - predicted[(i, j)] + ridge(i, j);
+            }
+        })?;
+        self.v = Mat::from_fn(m + a, m + a, |i, j| match (i < m, j < m) {
+            (true, true) => self.v[(i, j)],
+            (true, false) => cross[(i, j - m)],
+            (false, true) => cross[(j, i - m)],
+            (false, false) => corner[(i - m, j - m)] + ridge(i, j),
+        });
+        self.z_pulled = Mat::from_fn(self.pulled.len(), m + a, |i, j| {
+            if j < m { self.z_pulled[(i, j)] } else { fresh[(i, j - m)] }
+        });
+        self.dictionary.extend(&*added);
+        Ok(Insertion { z_new, g, innovation, schur })
     }
 
     /// Counts of all pulled arms, new ones registered, and where they grew; `None` if any shrank.
@@ -433,7 +471,9 @@ impl Nystrom {
     fn predict(&mut self, data: &Data) -> Result<(), NotPositiveDefinite> {
         let weights = self.mean_weights(data)?;
         let weights = Mat::from_fn(weights.len(), 1, |i, _| weights[i]);
-        for_each_panel(&mut self.panels, weights.nrows(), |panel, _| panel.predict(weights.as_ref()));
+        for_each_panel(&mut self.panels, weights.nrows(), &mut self.timings, |panel, _| {
+            panel.predict(weights.as_ref())
+        });
         Ok(())
     }
 
@@ -513,13 +553,24 @@ impl Nystrom {
 }
 
 /// Runs over all panels, of `m` components each.
-fn for_each_panel(panels: &mut [Panel], m: usize, each: impl Fn(&mut Panel, &mut Scratch) + Sync) {
-    if panels.len() * PANEL * m < LITTLE {
+fn for_each_panel(
+    panels: &mut [Panel],
+    m: usize,
+    timings: &mut Timings,
+    each: impl Fn(&mut Panel, &mut Scratch) -> Spent + Sync,
+) {
+    let mut threads = 1;
+    let spent = if panels.len() * PANEL * m < LITTLE {
         let mut scratch = Scratch::default();
-        panels.iter_mut().for_each(|panel| each(panel, &mut scratch));
+        panels.iter_mut().map(|panel| each(panel, &mut scratch)).fold(Spent::default(), Add::add)
     } else {
-        panels.par_iter_mut().for_each_init(Scratch::default, |scratch, panel| each(panel, scratch));
-    }
+        threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
+        let spent = panels.par_iter_mut().map_init(Scratch::default, |scratch, panel| each(panel, scratch));
+        spent.reduce(Spent::default, Add::add)
+    };
+    timings.kernel += spent.kernel / threads;
+    timings.solve += spent.solve / threads;
+    timings.advance += spent.rest / threads;
 }
 
 fn covariance(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {

@@ -1,5 +1,8 @@
 //! A panel of arms: their embeddings and all that is derived from them, small enough to stay in a core's cache.
 
+use std::ops::Add;
+use std::time::{Duration, Instant};
+
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -41,12 +44,34 @@ pub(super) struct Change {
     pub(super) back: Mat<f64>,
     /// The atoms that come.
     pub(super) atoms: Points,
-    /// `[Z_new^T | G]`, (m - r) x 2 a: embeddings of the new atoms, and `V^-1 v`.
+    /// `[Z_new^T | G | w]`, (m - r) x (2 a + 1): embeddings of the new atoms, `V^-1 v`, and the weights of the mean.
     pub(super) grow: Mat<f64>,
+    /// The weights of the new components, a.
+    pub(super) weights: Vec<f64>,
     /// Factor of the new atoms' residual covariance.
     pub(super) innovation: Cholesky,
     /// Factor of the Schur complement of V.
     pub(super) schur: Cholesky,
+}
+
+/// Time that one panel took of one thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) kernel: Duration,
+    pub(super) solve: Duration,
+    pub(super) rest: Duration,
+}
+
+impl Add for Spent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            kernel: self.kernel + other.kernel,
+            solve: self.solve + other.solve,
+            rest: self.rest + other.rest,
+        }
+    }
 }
 
 /// Work space.
@@ -95,7 +120,8 @@ impl Panel {
     }
 
     /// Embeds all arms from nothing: `z = L_S^-1 k_S`.
-    pub(super) fn embed(&mut self, kernel: &Kernel, arms: &Arms, atoms: &Points, l_s: &Cholesky) {
+    pub(super) fn embed(&mut self, kernel: &Kernel, arms: &Arms, atoms: &Points, l_s: &Cholesky) -> Spent {
+        let clock = Instant::now();
         let points = self.points(arms);
         let (rows, m) = (self.rows, atoms.len());
         self.z.resize(rows * m, 0.0);
@@ -104,48 +130,61 @@ impl Panel {
             atoms.copy_point(j, &mut x);
             kernel.column(&points, 0, &x, column);
         }
-        let z = MatMut::from_column_major_slice_mut(&mut self.z, rows, m);
-        solve_lower_triangular_in_place(l_s.l(), z.transpose_mut(), Par::Seq);
         for i in 0..rows {
             self.residual[i] = kernel.variance(&points.point(i));
         }
+        let kernel = clock.elapsed();
+        let clock = Instant::now();
+        let z = MatMut::from_column_major_slice_mut(&mut self.z, rows, m);
+        solve_lower_triangular_in_place(l_s.l(), z.transpose_mut(), Par::Seq);
         add_squares(&self.z, rows, -1.0, &mut self.residual);
+        Spent { kernel, solve: clock.elapsed(), rest: Duration::ZERO }
     }
 
     /// `z^T V^-1 z` from nothing.
-    pub(super) fn project(&mut self, v: &Cholesky, scratch: &mut Scratch) {
+    pub(super) fn project(&mut self, v: &Cholesky, scratch: &mut Scratch) -> Spent {
+        let clock = Instant::now();
         let copy = scratch.take(self.z.len());
         copy.copy_from_slice(&self.z);
         let u = MatMut::from_column_major_slice_mut(copy, self.rows, v.len());
         solve_lower_triangular_in_place(v.l(), u.transpose_mut(), Par::Seq);
         self.projected.fill(0.0);
         add_squares(copy, self.rows, 1.0, &mut self.projected);
+        Spent { solve: clock.elapsed(), ..Spent::default() }
     }
 
     /// Follows a change of dictionary and data.
-    pub(super) fn follow(&mut self, kernel: &Kernel, arms: &Arms, change: &Change, scratch: &mut Scratch) {
+    pub(super) fn follow(
+        &mut self,
+        kernel: &Kernel,
+        arms: &Arms,
+        change: &Change,
+        scratch: &mut Scratch,
+    ) -> Spent {
+        let whole = Instant::now();
+        let mut spent = Spent::default();
         let rows = self.rows;
         let Change { m, b, r, .. } = *change;
-        let kept = m - r;
         let a = change.atoms.len();
-        let width = change.thin.ncols().max(2 * a);
-        let work = scratch.take(rows * width);
-        if change.thin.ncols() > 0 {
-            let work = &mut work[..rows * change.thin.ncols()];
-            product(work, rows, &self.z, change.thin.as_ref(), Accum::Replace, 1.0);
-            add_squares(&work[..rows * (b + r)], rows, -1.0, &mut self.projected);
-            add_squares(&work[rows * (b + r)..rows * (b + 2 * r)], rows, 1.0, &mut self.residual);
-        }
+        let (wide, grown) = (change.thin.ncols(), change.grow.ncols());
+        let work = scratch.take(rows * (wide + grown));
+        // The embeddings are read from memory once and then from the cache.
+        let (thin, grow) = work.split_at_mut(rows * wide);
+        product(thin, rows, &self.z, change.thin.as_ref(), Accum::Replace, 1.0);
+        add_squares(&thin[..rows * (b + r)], rows, -1.0, &mut self.projected);
+        add_squares(&thin[rows * (b + r)..rows * (b + 2 * r)], rows, 1.0, &mut self.residual);
         if r > 0 {
-            let along = &work[rows * (b + 2 * r)..rows * (b + 3 * r)];
-            self.z.truncate(rows * kept);
+            let along = &thin[rows * (b + 2 * r)..rows * (b + 3 * r)];
+            self.z.truncate(rows * (m - r));
             product(&mut self.z, rows, along, change.back.as_ref(), Accum::Add, -1.0);
         }
+        product(grow, rows, &self.z, change.grow.as_ref(), Accum::Replace, 1.0);
+        let (explained, rest) = grow.split_at_mut(rows * a);
+        let (cross, mean) = rest.split_at_mut(rows * a);
+        self.mean.copy_from_slice(mean);
         if a > 0 {
+            let clock = Instant::now();
             let points = self.points(arms);
-            let work = &mut work[..rows * 2 * a];
-            product(work, rows, &self.z, change.grow.as_ref(), Accum::Replace, -1.0);
-            let (innovation, cross) = work.split_at_mut(rows * a);
             let mut x = vec![0.0; change.atoms.dims()];
             let from = self.z.len();
             self.z.resize(from + rows * a, 0.0);
@@ -153,23 +192,26 @@ impl Panel {
             for (j, column) in fresh.chunks_exact_mut(rows).enumerate() {
                 change.atoms.copy_point(j, &mut x);
                 kernel.column(&points, 0, &x, column);
-                for (k, i) in column.iter_mut().zip(&innovation[j * rows..]) {
-                    *k += i;
-                }
+                column.iter_mut().zip(&explained[j * rows..]).for_each(|(k, e)| *k -= e);
             }
+            spent.kernel = clock.elapsed();
             change.innovation.solve_lower_rows(fresh, rows);
             add_squares(fresh, rows, -1.0, &mut self.residual);
-            for (c, z) in cross.iter_mut().zip(&*fresh) {
-                *c += z;
+            for (column, weight) in fresh.chunks_exact(rows).zip(&change.weights) {
+                self.mean.iter_mut().zip(column).for_each(|(mean, z)| *mean += weight * z);
             }
+            cross.iter_mut().zip(&*fresh).for_each(|(c, z)| *c = z - *c);
             change.schur.solve_lower_rows(cross, rows);
             add_squares(cross, rows, 1.0, &mut self.projected);
         }
+        spent.rest = whole.elapsed().saturating_sub(spent.kernel);
+        spent
     }
 
     /// The posterior mean, by its weights.
-    pub(super) fn predict(&mut self, weights: MatRef<'_, f64>) {
+    pub(super) fn predict(&mut self, weights: MatRef<'_, f64>) -> Spent {
         product(&mut self.mean, self.rows, &self.z, weights, Accum::Replace, 1.0);
+        Spent::default()
     }
 
     /// Inner products of the embeddings with the columns of `right`.
