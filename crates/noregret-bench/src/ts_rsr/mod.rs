@@ -503,18 +503,22 @@ mod tests {
         assert_eq!(a.regret_curve, short("bird-2d", Setting::Code, "ts-rsr").regret_curve);
     }
 
-    /// Fixed seeds: batches of TS-RSR are spread wider than those of Thompson sampling.
+    /// Batches of TS-RSR are spread wider than those of Thompson sampling, by the mean over rounds and fixed seeds, on the
+    /// functions of two and three dimensions; for the others, which take longer, see docs/reproduction.md.
     #[test]
     fn batches_are_diverse() {
-        for problem in ["ackley-2d", "rosenbrock-2d", "hartmann-6d"] {
-            let distance =
-                |algorithm| short(problem, Setting::Ours, algorithm).extra_number("smallest_distance");
-            assert!(
-                distance("ts-rsr") > distance("ts"),
-                "{problem}: {} {}",
-                distance("ts-rsr"),
-                distance("ts")
-            );
+        for case in CASES.iter().filter(|case| case.table < 3) {
+            let distance = |algorithm| {
+                let case = Case { rounds: 15, ..*case };
+                let run = |seed| {
+                    let target = Target::new(case.problem, Setting::Code, seed);
+                    let record = execute(&case, &target, Setting::Code, algorithm, 0, seed).unwrap();
+                    record.extra_number("smallest_distance")
+                };
+                (0..3).map(run).sum::<f64>() / 3.0
+            };
+            let (ours, theirs) = (distance("ts-rsr"), distance("ts"));
+            assert!(ours > theirs, "{}: {ours} {theirs}", case.problem);
         }
     }
 }

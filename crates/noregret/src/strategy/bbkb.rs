@@ -416,3 +416,91 @@ pub(super) fn design(
     initial::fill(batch, history, count, memo, rng)?;
     Ok(q.map_or(count > 0, |q| count == q))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::{Pool, Space};
+    use crate::strategy::history::Outcome;
+    use crate::surrogate::gp::GpConfig;
+    use crate::surrogate::gp::hyperparameters::Tunable;
+    use crate::surrogate::gp::kernel::Form;
+
+    const ROWS: usize = 300;
+
+    fn config() -> BbkbConfig {
+        let model = GpConfig {
+            kernel: Form::SquaredExponential,
+            lengthscale: Tunable::fixed(0.1),
+            outputscale: Tunable::fixed(1.0),
+            noise: Tunable::fixed(1e-2),
+            standardize: false,
+            refit_growth: 1e9,
+            ..GpConfig::default()
+        };
+        let sparse = SparseConfig { model, ..SparseConfig::default() };
+        BbkbConfig { sparse, initial_points: Some(3), ..BbkbConfig::default() }
+    }
+
+    fn value(x: f64) -> f64 {
+        (9.0 * x).sin() * x
+    }
+
+    /// The rows of `batches` batches of the strategy's own size, each told before the next.
+    fn play(strategy: &mut Bbkb, batches: usize) -> Vec<Vec<usize>> {
+        let features: Vec<f64> = (0..ROWS).map(|i| i as f64 / (ROWS - 1) as f64).collect();
+        let space = Space::pool(Pool::new(features, 1).unwrap());
+        let mut history = History::new(space, Duplicates::Replicate);
+        let mut number = 0;
+        (0..batches as u64)
+            .map(|t| {
+                let mut rng = Seed(1).stream(Purpose::Propose, t, 0);
+                let Proposal { choices, memo, .. } = strategy.propose(&history, None, &mut rng).unwrap();
+                let first = number;
+                number += choices.len() as u64;
+                history.proposed((first..).zip(choices.clone()), memo);
+                for (number, choice) in (first..).zip(&choices) {
+                    let y = value(choice.x[0]);
+                    history.told(number, Outcome::Value { y, noise_variance: None });
+                }
+                choices.iter().map(|choice| choice.row.unwrap()).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_threshold_of_one_is_bkb() {
+        let one = BbkbConfig { threshold: Some(1.0), ..config() };
+        let bbkb = play(&mut Bbkb::global(one).unwrap(), 20);
+        assert!(bbkb[1..].iter().all(|batch| batch.len() == 1));
+        assert_eq!(bbkb, play(&mut Bbkb::bkb(config()).unwrap(), 20));
+        let adaptive = play(&mut Bbkb::global(config()).unwrap(), 20);
+        assert!(adaptive.iter().any(|batch| batch.len() > 3), "{adaptive:?}");
+    }
+
+    /// App. A.5: once the largest variance is 1/P, batches have P (C - 1) points, a third of it by approximate variances.
+    #[test]
+    fn exploring_first_guarantees_a_batch() {
+        let parallel = 12;
+        let explored = BbkbConfig { parallel: Some(parallel), ..config() };
+        let batches = play(&mut Bbkb::global(explored).unwrap(), 12);
+        let sizes: Vec<usize> = batches.iter().map(Vec::len).collect();
+        // The design, the exploration, and then what is guaranteed.
+        assert!(sizes[1] > 3 && sizes[2..].iter().all(|size| *size >= parallel / 3), "{sizes:?}");
+        let unexplored = play(&mut Bbkb::global(config()).unwrap(), 12);
+        assert!(unexplored[2].len() < parallel / 3, "{unexplored:?}");
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        let refused = |config: BbkbConfig| Bbkb::global(config).unwrap_err().to_string();
+        assert!(
+            refused(BbkbConfig { threshold: Some(0.5), ..config() }).contains("threshold must be 1 or more")
+        );
+        assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be between 0 and 1"));
+        assert!(refused(BbkbConfig { max_batch: 0, ..config() }).contains("max_batch"));
+        let sparse = SparseConfig { qbar: -1.0, ..SparseConfig::default() };
+        assert!(refused(BbkbConfig { sparse, ..config() }).contains("qbar must be positive"));
+    }
+}

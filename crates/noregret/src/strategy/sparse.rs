@@ -485,3 +485,124 @@ impl State {
         (0..self.choices).map(free).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::{Pool, Space};
+    use crate::strategy::history::Duplicates;
+    use crate::surrogate::gp::hyperparameters::Tunable;
+    use crate::surrogate::gp::kernel::Form;
+
+    fn config() -> SparseConfig {
+        let model = GpConfig {
+            kernel: Form::SquaredExponential,
+            lengthscale: Tunable::fixed(0.4),
+            outputscale: Tunable::fixed(1.0),
+            noise: Tunable::fixed(1e-2),
+            refit_growth: 1e9,
+            ..GpConfig::default()
+        };
+        SparseConfig { model, ..SparseConfig::default() }
+    }
+
+    /// A pool of 1,000 rows, of which every third was told.
+    fn history() -> History {
+        let mut rng = Seed(8).stream(Purpose::Experiment, 0, 0);
+        let pool = Pool::new((0..2_000).map(|_| coin(rng.next_u64(), 0, 0)).collect(), 2).unwrap();
+        let mut history = History::new(Space::pool(pool.clone()), Duplicates::Replicate);
+        for row in (0..1_000).step_by(3) {
+            tell(&mut history, &pool, row);
+        }
+        history
+    }
+
+    fn tell(history: &mut History, pool: &Pool, row: usize) {
+        let x = pool.point(row);
+        let outcome = Outcome::Value { y: x[0] - x[1], noise_variance: None };
+        history.add(&Choice { x, row: Some(row) }, outcome);
+    }
+
+    fn prepared(model: &mut SparseModel, history: &History, memo: &mut Memo) {
+        let mut rng = Seed(9).stream(Purpose::Propose, history.len() as u64, 0);
+        model.prepare(history, memo, &mut rng).unwrap();
+    }
+
+    /// Lemma 2: with a dictionary of the right size, variances are those of the exact model up to a factor of 3.
+    #[test]
+    fn the_dictionary_of_existing_data_is_small_and_accurate() {
+        let history = history();
+        let mut sparse = SparseModel::new(SparseConfig { qbar: 4.0, ..config() }, true);
+        prepared(&mut sparse, &history, &mut Memo::default());
+        let state = sparse.state().unwrap();
+        let all: Vec<usize> = state.data().keys().copied().collect();
+        let mut exact = state.model().clone();
+        exact.rebuild(state.data(), &all).unwrap();
+        let atoms = state.model().dictionary().len();
+        assert!(atoms > 10 && atoms < all.len() / 2, "{atoms} of {}", all.len());
+        for arm in 0..1_000 {
+            let ratio = state.model().variance(arm) / exact.variance(arm);
+            assert!((1.0 / 3.0..=3.0).contains(&ratio), "arm {arm}: {ratio}");
+        }
+    }
+
+    /// Kept coins change the dictionary where the data did; fresh ones change it everywhere.
+    #[test]
+    fn kept_coins_keep_the_dictionary() {
+        let changes = |coins| {
+            let mut history = history();
+            let pool = history.space().as_pool().unwrap().clone();
+            let mut sparse = SparseModel::new(SparseConfig { coins, ..config() }, true);
+            let mut memo = Memo::default();
+            prepared(&mut sparse, &history, &mut memo);
+            let mut changed = 0;
+            for row in [1, 4, 7, 10] {
+                tell(&mut history, &pool, row);
+                prepared(&mut sparse, &history, &mut memo);
+                let start = memo.sparse.as_ref().unwrap().starts.last().unwrap().clone();
+                changed += start.added.len() + start.removed.len();
+            }
+            changed
+        };
+        let (kept, fresh) = (changes(Coins::Kept), changes(Coins::Fresh));
+        assert!(3 * kept < fresh, "{kept} {fresh}");
+    }
+
+    /// The chance of an atom is the same with either sort of coins, and that of the formula.
+    #[test]
+    fn coins_are_uniform() {
+        let n = 100_000;
+        for (seed, toss) in [(1, 0), (1, 5), (77, 0)] {
+            let below = |p: f64| (0..n).filter(|arm| coin(seed, *arm, toss) < p).count() as f64 / n as f64;
+            for p in [0.01, 0.3, 0.5, 0.9] {
+                let error = (p * (1.0 - p) / n as f64).sqrt();
+                assert!((below(p) - p).abs() < 5.0 * error, "{seed} {toss} {p}: {}", below(p));
+            }
+        }
+        let paper = SparseConfig { inclusion: Inclusion::Paper, ..config() };
+        assert!((paper.probability(3, 0.1) - (1.0 - 0.8_f64.powi(3))).abs() < 1e-12);
+        assert!((config().probability(3, 0.1) - 0.6).abs() < 1e-12);
+        assert!((config().probability(30, 0.1) - 1.0).abs() < 1e-12);
+    }
+
+    /// Without its cache the model is built again from the memo, to the same bits.
+    #[test]
+    fn a_memo_is_enough() {
+        let mut history = history();
+        let pool = history.space().as_pool().unwrap().clone();
+        let (mut kept, mut memo) = (SparseModel::new(config(), true), Memo::default());
+        for row in 0..12 {
+            tell(&mut history, &pool, 5 * row);
+            let before = memo.clone();
+            prepared(&mut kept, &history, &mut memo);
+            let mut again = before;
+            let mut anew = SparseModel::new(config(), true);
+            prepared(&mut anew, &history, &mut again);
+            assert_eq!(again, memo);
+            let (a, b) = (kept.state().unwrap().model(), anew.state().unwrap().model());
+            let bits = |model: &Nystrom, arm| (model.mean(arm).to_bits(), model.variance(arm).to_bits());
+            (0..1_000).for_each(|arm| assert_eq!(bits(a, arm), bits(b, arm), "{row} {arm}"));
+        }
+    }
+}
