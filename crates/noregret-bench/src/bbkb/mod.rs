@@ -304,7 +304,11 @@ fn report(setting: Setting, titles: &[String], output: &mut Output<'_>) -> Resul
             cell.problem.clone(),
             cell.algorithm.clone(),
             cell.count.to_string(),
-            format!("{:.4} ± {}", cell.mean, compact(cell.sd)),
+            if cell.count > 1 {
+                format!("{:.4} ± {}", cell.mean, compact(cell.sd))
+            } else {
+                format!("{:.4}", cell.mean)
+            },
             mean(&simple),
         ];
         row.extend(others[..4].iter().map(mean));

@@ -28,7 +28,6 @@ pub struct GpConfig {
     /// Lengthscales, in units of the unit cube.
     pub lengthscale: Tunable,
     /// Where each lengthscale starts, in place of `lengthscale.start` for all; they stay there if nothing is fitted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lengthscales: Vec<f64>,
     /// Variance of the prior, in units of the standardised values.
     pub outputscale: Tunable,
