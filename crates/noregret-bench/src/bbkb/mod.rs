@@ -92,7 +92,9 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     }
     let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS)?;
     let runs = options.runs_or(RUNS);
-    let rounds = |name: &str| config.rounds.unwrap_or(if name == "problem-g" { ROUNDS_G } else { ROUNDS });
+    let rounds = |name: &str| {
+        config.rounds.unwrap_or(if name == "problem-g" { ROUNDS_G } else { ROUNDS }).max(INITIAL)
+    };
     let mut output = Output::new(options, format!("bbkb-{}", setting.name()), out)?;
     let steps: usize = problems.iter().map(|name| rounds(name)).sum::<usize>() * algorithms.len();
     let progress = Progress::new(steps as u64 * u64::from(runs), "bbkb");

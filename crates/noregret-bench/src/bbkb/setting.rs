@@ -37,9 +37,6 @@ pub enum Setting {
     Paper,
 }
 
-/// Atoms that the exact model may have: one for each arm that was ever pulled.
-const ALL_ATOMS: usize = 4_000;
-
 impl Setting {
     /// Names, the default first.
     pub const NAMES: [&'static str; 3] = ["ours", "code", "paper"];
@@ -103,7 +100,7 @@ impl Setting {
             radius,
             delta,
             max_batch,
-            sparse: SparseConfig { max_atoms: ALL_ATOMS, ..sparse.clone() },
+            sparse: sparse.clone(),
             initial_points,
             ..GpBucbConfig::default()
         };

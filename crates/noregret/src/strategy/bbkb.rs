@@ -17,7 +17,8 @@
 //! - The radius of the authors' code by default: the printed one is up to four times as large (see docs/reproduction.md).
 //! - What is running lowers the variances. More points asked for than a batch has: the batch counts as running, the
 //!   dictionary is sampled anew, and the next batch begins.
-//! - A space that is no pool is represented by Sobol points.
+//! - A space that is no pool is represented by all of its points if they are few, else by Sobol points.
+//! - The sum in the radius counts what the model chose and what was there when it began, and survives new fits.
 //! - `bkb` has the radius of BBKB, which adds up logarithms, not that of its own paper.
 
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ use super::{Proposal, Strategy};
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
+use crate::surrogate::nystrom::Pulls;
 
 /// The radius of confidence intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,13 +184,13 @@ impl Bbkb {
         let pulls = state.data().iter();
         match self.config.radius {
             Radius::Code => {
-                let t: usize = state.data().values().map(|pulls| pulls.told).sum();
+                let t: usize = state.data().values().map(Pulls::count).sum();
                 let leverage =
                     pulls.map(|(arm, p)| p.told as f64 * state.model().variance(*arm)).sum::<f64>();
                 leverage * (t.max(1) as f64).ln()
             }
             Radius::Paper => {
-                pulls.map(|(arm, p)| p.told as f64 * self.surprise(state.model().variance(*arm))).sum()
+                pulls.map(|(arm, p)| p.count() as f64 * self.surprise(state.model().variance(*arm))).sum()
             }
         }
     }

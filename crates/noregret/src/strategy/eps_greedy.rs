@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::algorithm::AlgorithmError;
 use super::bbkb::design;
-use super::bounds::{Bounds, Score};
+use super::bounds::{Bounds, Pick, Score};
 use super::choose::Batch;
 use super::diagnostics::Diagnostics;
 use super::history::{Duplicates, History};
@@ -84,7 +84,9 @@ impl Strategy for EpsGreedy {
                 let choice = if rng.random_bool(self.config.epsilon) {
                     batch.random(rng)?
                 } else {
-                    match bounds.next() {
+                    // What was picked at random before is passed over.
+                    let is_new = |pick: &Pick| !batch.is_taken(&state.choice(pick.arm, history));
+                    match std::iter::from_fn(|| bounds.next()).find(is_new) {
                         Some(pick) => {
                             if history.duplicates() == Duplicates::Replicate {
                                 bounds.put_back(pick);

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bbkb::{Bbkb, BbkbConfig, Radius, Rule};
-use super::sparse::SparseConfig;
+use super::sparse::{EVERYTHING, SparseConfig};
 use crate::error::Error;
 
 /// Settings of GP-BUCB.
@@ -19,7 +19,7 @@ use crate::error::Error;
 pub struct GpBucbConfig {
     /// The factor `C`.
     pub threshold: f64,
-    /// Exact variances, at a cost that grows with the square of the distinct arms.
+    /// Exact variances, at a cost that grows with the square of the distinct arms; `max_atoms` does not apply.
     pub exact: bool,
     /// Which radius.
     pub radius: Radius,
@@ -48,7 +48,7 @@ impl GpBucbConfig {
         let Self { threshold, exact, radius, norm, delta, max_batch, mut sparse, initial_points } = self;
         sparse.validate()?;
         if exact {
-            sparse.qbar = f64::MAX; // every arm is an atom
+            (sparse.qbar, sparse.max_atoms) = (EVERYTHING, usize::MAX);
         }
         let threshold = Some(threshold);
         let config =

@@ -34,9 +34,9 @@ pub struct Sparse {
     pub revision: u64,
     /// Batches so far.
     pub batches: u64,
-    /// `sum log(1 + variance)` over all choices, on which the radius depends.
+    /// `sum log(1 + variance)` over the model's choices, on which the radius depends.
     pub gain: Option<f64>,
-    /// Points that are not among the arms and yet were evaluated.
+    /// Points that were running when the model was last built from nothing, and are not among the arms.
     pub extras: Vec<Vec<f64>>,
     /// The batches since the model was last built from nothing.
     pub starts: Vec<Start>,

@@ -24,15 +24,20 @@ use crate::error::Error;
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Region, Taken};
+use crate::space::Space;
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
+use crate::surrogate::points::Points;
 
 /// Batches after which embeddings are computed from nothing, so that rounding does not add up.
 const REBUILD: usize = 64;
 /// Distinct arms that a first dictionary takes whole.
 const SMALL: usize = 64;
+
+/// A `qbar` that makes every arm an atom, and the model exact.
+pub(super) const EVERYTHING: f64 = f64::MAX;
 
 /// How likely an arm is to be in the dictionary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,6 +147,20 @@ pub struct State {
     lookup: HashMap<Vec<u64>, usize>,
 }
 
+/// Points that stand for a space that is no pool: all of it if it is small, else feasible points of a Sobol sequence.
+fn stand_ins(config: &SparseConfig, space: &Space, seed: u64) -> Result<Points, Error> {
+    if let Some(all) = space.points() {
+        let mut points = Points::new(space.dims());
+        all.take(config.arms + 1).for_each(|x| points.push(&x));
+        if points.len() <= config.arms {
+            return Ok(points);
+        }
+    }
+    let none = Taken::default();
+    let region = Region { space, taken: &none, batch: &none };
+    Ok(region.sobol(config.arms, &mut Stream::seed_from_u64(seed)).map_err(MaximizeError::from)?)
+}
+
 /// Those of `these` that are not among `those`.
 fn without(these: &[usize], those: &[usize]) -> Vec<usize> {
     let those: HashSet<usize> = those.iter().copied().collect();
@@ -200,12 +219,12 @@ impl SparseModel {
                     extras: Vec::new(),
                     starts: Vec::new(),
                 };
-                State::new(&self.config, history, fit, sparse)?
+                let running: Vec<Choice> = self.running(history).cloned().collect();
+                State::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
             }
         };
+        let running: Vec<Choice> = self.running(history).cloned().collect();
         let state = self.state.insert(state);
-        let running: Vec<Choice> =
-            if self.counts_running { history.pending().cloned().collect() } else { Vec::new() };
         state.begin(&self.config, history, &running)?;
         memo.sparse = Some(state.sparse.clone());
         Ok(state)
@@ -224,6 +243,12 @@ impl SparseModel {
         }
     }
 
+    /// What is running, if it counts.
+    fn running<'a>(&self, history: &'a History) -> impl Iterator<Item = &'a Choice> + use<'a> {
+        let counts = self.counts_running;
+        history.pending().filter(move |_| counts)
+    }
+
     /// Begins another batch in the same proposal: `picked` are running, too.
     pub fn again(
         &mut self,
@@ -231,9 +256,8 @@ impl SparseModel {
         memo: &mut Memo,
         picked: &[Choice],
     ) -> Result<&mut State, Error> {
+        let running: Vec<Choice> = self.running(history).chain(picked).cloned().collect();
         let state = self.state.as_mut().expect("invariant: prepared before");
-        let pending = history.pending().filter(|_| self.counts_running);
-        let running: Vec<Choice> = pending.chain(picked).cloned().collect();
         state.begin(&self.config, history, &running)?;
         memo.sparse = Some(state.sparse.clone());
         Ok(state)
@@ -241,28 +265,50 @@ impl SparseModel {
 }
 
 impl State {
-    /// The model without any batch.
-    fn new(config: &SparseConfig, history: &History, fit: Fit, sparse: Sparse) -> Result<Self, Error> {
+    /// The model without any batch. Arms are those of the space and the points among the first `told` evaluations that are not
+    /// among them; then the strangers among `running`, or if it is not given those that the memo has.
+    fn new(
+        config: &SparseConfig,
+        history: &History,
+        fit: Fit,
+        mut sparse: Sparse,
+        told: usize,
+        running: Option<&[Choice]>,
+    ) -> Result<Self, Error> {
         let space = history.space();
         let mut kernel = config.model.kernel_for(space.kinds());
         kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
         kernel.outputscale = fit.hyperparameters.outputscale;
         let mut lookup = HashMap::new();
-        let mut arms = if let Some(pool) = space.as_pool() {
-            Arms::of_pool(pool.clone())
-        } else {
-            let none = Taken::default();
-            let region = Region { space, taken: &none, batch: &none };
-            let mut rng = Stream::seed_from_u64(sparse.seed);
-            Arms::of_points(region.sobol(config.arms, &mut rng).map_err(MaximizeError::from)?)
+        let mut arms = match space.as_pool() {
+            Some(pool) => Arms::of_pool(pool.clone()),
+            None => Arms::of_points(Points::new(space.dims())),
         };
-        let choices = arms.len();
+        let mut add = |arms: &mut Arms, x: &[f64]| {
+            let stranger = !lookup.contains_key(&bits(x));
+            if stranger {
+                lookup.insert(bits(x), arms.len());
+                arms.push(x);
+            }
+            stranger
+        };
         if space.as_pool().is_none() {
-            lookup = (0..arms.len()).map(|arm| (bits(&arms.point(arm)), arm)).collect();
+            let points = stand_ins(config, space, sparse.seed)?;
+            for i in 0..points.len() {
+                add(&mut arms, &points.point(i));
+            }
         }
-        for x in &sparse.extras {
-            lookup.insert(bits(x), arms.len());
-            arms.push(x);
+        let choices = arms.len();
+        for i in (0..told).filter(|i| history.rows()[*i].is_none()) {
+            add(&mut arms, &history.points().point(i));
+        }
+        if let Some(running) = running {
+            let strangers = running.iter().filter(|choice| choice.row.is_none() && add(&mut arms, &choice.x));
+            sparse.extras = strangers.map(|choice| choice.x.clone()).collect();
+        } else {
+            for x in &sparse.extras {
+                add(&mut arms, x);
+            }
         }
         let values = history.outcomes()[..fit.evaluations].iter().filter_map(|outcome| match outcome {
             Outcome::Value { y, .. } => Some(*y),
@@ -281,7 +327,8 @@ impl State {
         mut sparse: Sparse,
     ) -> Result<Self, Error> {
         let starts = std::mem::take(&mut sparse.starts);
-        let mut state = Self::new(config, history, fit, sparse)?;
+        let told = starts.first().map_or(0, |start| start.told);
+        let mut state = Self::new(config, history, fit, sparse, told, None)?;
         for start in starts {
             state.apply(history, start)?;
         }
@@ -290,48 +337,40 @@ impl State {
 
     /// The next batch: what was told and is running now, and a dictionary sampled by the variances of the batch before.
     fn begin(&mut self, config: &SparseConfig, history: &History, running: &[Choice]) -> Result<(), Error> {
-        let mut strangers: Vec<Vec<f64>> = Vec::new();
-        for i in self.told..history.len() {
-            let x = history.points().point(i);
-            if self.arm(history.rows()[i], &x).is_none() && !strangers.contains(&x) {
-                strangers.push(x);
-            }
-        }
-        for choice in running {
-            if self.arm(choice.row, &choice.x).is_none() && !strangers.contains(&choice.x) {
-                strangers.push(choice.x.clone());
-            }
-        }
+        let told = history.len();
+        let is_new = |i: &usize| self.arm(history.rows()[*i], &history.points().point(*i)).is_none();
+        let strangers = (self.told..told).filter(is_new).count()
+            + running.iter().filter(|choice| self.arm(choice.row, &choice.x).is_none()).count();
         self.sparse.batches += 1;
         let fresh = self.sparse.starts.is_empty();
-        if fresh || !strangers.is_empty() || self.sparse.starts.len() >= REBUILD {
+        let before = self.model.dictionary().to_vec();
+        if fresh || strangers > 0 || self.sparse.starts.len() >= REBUILD {
             // From nothing. The dictionary goes on by its variances, which the model of the data alone has.
-            let mut dictionary = self.model.dictionary().to_vec();
-            if !strangers.is_empty() {
-                let mut sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
-                sparse.extras.extend(strangers);
-                *self = Self::new(config, history, self.fit.clone(), sparse)?;
+            if strangers > 0 {
+                let sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
+                *self = Self::new(config, history, self.fit.clone(), sparse, told, Some(running))?;
             }
             self.sparse.starts.clear();
-            let start = Start { running: self.arms_of(running), told: history.len(), ..Start::default() };
+            let start = Start { running: self.arms_of(running), told, ..Start::default() };
             self.collect(history, &start);
-            dictionary = if fresh || self.model.dictionary().is_empty() {
-                self.bless(config, dictionary)?
+            let dictionary = if self.model.dictionary().is_empty() {
+                self.bless(config, before)?
             } else {
-                self.sample(config, |arm| self.model.variance(arm), &dictionary)
+                self.sample(config, |arm| self.model.variance(arm), &before)
             };
             (self.told, self.data) = (0, Data::new());
             self.apply(history, Start { added: dictionary, ..start })?;
             return Ok(());
         }
-        let before = self.model.dictionary().to_vec();
-        let mut start = Start { running: self.arms_of(running), told: history.len(), ..Start::default() };
+        let mut start = Start { running: self.arms_of(running), told, ..Start::default() };
         let (told, data) = (self.told, self.data.clone());
         self.collect(history, &start);
         let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
         (self.told, self.data) = (told, data);
         start.removed = without(&before, &wanted);
         start.added = without(&wanted, &before);
+        // What the dictionary spans would be left out again and again.
+        start.added.retain(|arm| !self.model.is_spanned(*arm));
         self.apply(history, start)?;
         Ok(())
     }
@@ -374,7 +413,12 @@ impl State {
         } else {
             let kept = self.model.dictionary().iter().copied().filter(|atom| !start.removed.contains(atom));
             let dictionary: Vec<usize> = kept.chain(start.added.iter().copied()).collect();
-            self.model.advance(&self.data, &dictionary)?;
+            let rebuilt = self.model.advance(&self.data, &dictionary)?;
+            if rebuilt && self.sparse.extras.is_empty() {
+                // What came before is no longer needed to get here.
+                self.sparse.starts = vec![Start { removed: Vec::new(), added: dictionary, ..start }];
+                return Ok(());
+            }
         }
         self.sparse.starts.push(start);
         Ok(())
@@ -411,7 +455,8 @@ impl State {
 
     /// A dictionary for data without one, by a falling ridge (BLESS); with an old one, its last step.
     fn bless(&self, config: &SparseConfig, before: Vec<usize>) -> Result<Vec<usize>, NotPositiveDefinite> {
-        if self.data.len() <= SMALL {
+        let everything = config.qbar == EVERYTHING;
+        if everything || self.data.len() <= SMALL.min(config.max_atoms) {
             return Ok(self.data.keys().copied().collect());
         }
         let pulled: Vec<usize> = self.data.keys().copied().collect();
@@ -567,6 +612,38 @@ mod tests {
         };
         let (kept, fresh) = (changes(Coins::Kept), changes(Coins::Fresh));
         assert!(3 * kept < fresh, "{kept} {fresh}");
+    }
+
+    /// Small discrete spaces are taken whole, and points that are no arms become some.
+    #[test]
+    fn every_point_is_an_arm_once() {
+        let discrete = Space::builder().int("n", 1, 3).bool("b").build().unwrap();
+        let mut history = History::new(discrete.clone(), Duplicates::Avoid);
+        let first = discrete.points().unwrap().next().unwrap();
+        let outcome = Outcome::Value { y: 1.0, noise_variance: None };
+        history.add(&Choice { x: first, row: None }, outcome);
+        let mut sparse = SparseModel::new(config(), true);
+        prepared(&mut sparse, &history, &mut Memo::default());
+        assert_eq!(sparse.state().unwrap().choices(), 6);
+
+        let mut history = History::new(Space::bounds(&[(0.0, 1.0)]).unwrap(), Duplicates::Replicate);
+        let mut memo = Memo::default();
+        for (number, x) in [0.111, 0.222, 0.111, 0.333].into_iter().enumerate() {
+            history.add(&Choice { x: vec![x], row: None }, outcome);
+            history.proposed([(number as u64, Choice { x: vec![x / 2.0], row: None })], memo.clone());
+            let before = memo.clone();
+            prepared(&mut sparse, &history, &mut memo);
+            let mut again = before;
+            let mut anew = SparseModel::new(config(), true);
+            prepared(&mut anew, &history, &mut again);
+            assert_eq!(again, memo);
+            let (a, b) = (sparse.state().unwrap(), anew.state().unwrap());
+            assert_eq!(a.model().arms().len(), b.model().arms().len());
+            assert_eq!(a.data().values().map(Pulls::count).sum::<usize>(), 2 * (number + 1));
+            for arm in 0..a.model().arms().len() {
+                assert_eq!(a.model().variance(arm).to_bits(), b.model().variance(arm).to_bits());
+            }
+        }
     }
 
     /// The chance of an atom is the same with either sort of coins, and that of the formula.

@@ -206,6 +206,12 @@ impl Nystrom {
         self.residual(arm) + self.projected(arm)
     }
 
+    /// Whether the dictionary explains an arm up to rounding.
+    pub fn is_spanned(&self, arm: usize) -> bool {
+        let (panel, i) = self.at(arm);
+        panel.residual[i] <= SPANNED * self.kernel.variance(&self.arms.point(arm))
+    }
+
     /// The embedding of an arm.
     pub fn embedding(&self, arm: usize) -> Vec<f64> {
         let (panel, i) = self.at(arm);
@@ -313,8 +319,9 @@ impl Nystrom {
         }
     }
 
-    /// Goes on to this data and dictionary: by thin products if little changes, else by [`Self::rebuild`].
-    pub fn advance(&mut self, data: &Data, dictionary: &[usize]) -> Result<(), NotPositiveDefinite> {
+    /// Goes on to this data and dictionary: by thin products if little changes, else by [`Self::rebuild`], and says whether
+    /// it was that.
+    pub fn advance(&mut self, data: &Data, dictionary: &[usize]) -> Result<bool, NotPositiveDefinite> {
         let m = self.components();
         let (before, after): (HashSet<usize>, HashSet<usize>) =
             (self.dictionary.iter().copied().collect(), dictionary.iter().copied().collect());
@@ -323,11 +330,9 @@ impl Nystrom {
         let (counts, grown) = self.count(data);
         let cost = grown.as_ref().map_or(usize::MAX, |g| g.len() + 4 * removed.len() + 3 * added.len());
         // Thin products run at about half the speed of solves with many right-hand sides.
-        if m == 0 || 2 * cost > m {
-            return self.rebuild(data, dictionary);
-        }
+        let few = grown.filter(|_| m > 0 && cost.saturating_mul(2) <= m);
+        let Some(grown) = few else { return self.rebuild(data, dictionary).map(|()| true) };
         let clock = Instant::now();
-        let Some(grown) = grown else { return self.rebuild(data, dictionary) };
         self.counts = counts;
         let (b, r) = (grown.len(), removed.len());
         let n = self.pull(&grown)?;
@@ -357,7 +362,7 @@ impl Nystrom {
         });
         self.timings.advances += 1;
         self.timings.flops += (self.arms.len() * m * (2 * width + 2)) as f64;
-        Ok(())
+        Ok(false)
     }
 
     /// Adds pulls, given by place and number, to V. Returns `N`, by which `z^T V^-1 z` falls.
