@@ -130,7 +130,7 @@ impl<'a> Bounds<'a> {
 
     /// The projected variance of an arm after all picks: by the picks it missed, or from the factor if they are many.
     fn projected_now(&self, arm: usize, known: usize, projected: f64) -> f64 {
-        let mut z = self.model.embedding(arm);
+        let z = self.model.embedding(arm);
         let (from, mut now) = if known >= self.folded || self.picks.len() - known <= z.len() {
             (known, projected)
         } else {
@@ -141,7 +141,6 @@ impl<'a> Bounds<'a> {
         for w in &self.picks[from..] {
             now -= vector::dot(&z, w).powi(2);
         }
-        z.clear();
         now.max(0.0)
     }
 

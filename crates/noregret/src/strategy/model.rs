@@ -350,9 +350,7 @@ fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
 impl State {
     fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self, Error> {
         let data = Dataset::new(config, history, fit.evaluations, fit.seed).standardized(fit.mean, fit.sd);
-        let mut kernel = config.kernel_for(history.space().kinds());
-        kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
-        kernel.outputscale = fit.hyperparameters.outputscale;
+        let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
         let noise = data.known_noise.iter().map(|known| noise_of(*known, &fit, config)).collect();
         let (worst, failures, subset_of) = (data.worst, data.failures, data.subset_of);
         let gp = Gp::new(kernel, data.points, &data.values, noise)?;

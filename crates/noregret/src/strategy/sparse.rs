@@ -26,7 +26,6 @@ use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Region, Taken};
 use crate::space::Space;
 use crate::surrogate::gp::GpConfig;
-use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
 use crate::surrogate::points::Points;
@@ -276,9 +275,7 @@ impl State {
         running: Option<&[Choice]>,
     ) -> Result<Self, Error> {
         let space = history.space();
-        let mut kernel = config.model.kernel_for(space.kinds());
-        kernel.set_lengthscales(fit.hyperparameters.lengthscales.iter().copied());
-        kernel.outputscale = fit.hyperparameters.outputscale;
+        let kernel = config.model.fitted_kernel(space.kinds(), &fit.hyperparameters);
         let mut lookup = HashMap::new();
         let mut arms = match space.as_pool() {
             Some(pool) => Arms::of_pool(pool.clone()),
@@ -464,7 +461,7 @@ impl State {
         let points = self.model.arms().select(&pulled);
         let data: Data = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
         let pulls: usize = self.data.values().map(Pulls::count).sum();
-        let kernel: &Kernel = self.model.kernel();
+        let kernel = self.model.kernel();
         let mut ridge = self.model.lambda();
         let mut atoms = before;
         if atoms.is_empty() {
@@ -488,19 +485,9 @@ impl State {
         &self.model
     }
 
-    /// The model, to be changed within a batch.
-    pub fn model_mut(&mut self) -> &mut Nystrom {
-        &mut self.model
-    }
-
     /// Pulls at the beginning of the batch.
     pub fn data(&self) -> &Data {
         &self.data
-    }
-
-    /// The fit in use.
-    pub fn fit(&self) -> &Fit {
-        &self.fit
     }
 
     /// Arms that may be suggested, if they are not taken: the first ones.

@@ -171,6 +171,14 @@ impl GpConfig {
         Kernel { outputscale: self.outputscale.start, factors }
     }
 
+    /// The kernel for coordinates of these kinds with these values.
+    pub fn fitted_kernel(&self, kinds: &[Kind], values: &Hyperparameters) -> Kernel {
+        let mut kernel = self.kernel_for(kinds);
+        kernel.set_lengthscales(values.lengthscales.iter().copied());
+        kernel.outputscale = values.outputscale;
+        kernel
+    }
+
     /// Starts of `count` lengthscales; where fewer are given, the common one.
     fn starts(&self, count: usize) -> Vec<f64> {
         let given = self.lengthscales.iter().copied();
