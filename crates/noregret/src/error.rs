@@ -8,6 +8,7 @@ use crate::space::SpaceError;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::study::StudyError;
 use crate::surrogate::gp::GpConfigError;
+use crate::surrogate::neural::NetworkError;
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,6 +23,9 @@ pub enum Error {
     /// In the settings of a Gaussian process.
     #[error(transparent)]
     GpConfig(#[from] GpConfigError),
+    /// In the settings of a network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// In a beta schedule.
     #[error(transparent)]
     Beta(#[from] BetaError),

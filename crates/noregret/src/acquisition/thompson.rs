@@ -16,6 +16,7 @@ use super::Acquisition;
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::path::Path;
 use crate::surrogate::gp::posterior::Gp;
+use crate::surrogate::neural::draw::Draw;
 use crate::surrogate::points::Points;
 use crate::surrogate::{Gradient, Surrogate};
 
@@ -26,6 +27,16 @@ impl Acquisition for Path<'_> {
 
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         Path::value_and_gradient(self, x, gradient)
+    }
+}
+
+impl Acquisition for Draw {
+    fn values(&self, points: &Points) -> Vec<f64> {
+        Draw::values(self, points)
+    }
+
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        Draw::value_and_gradient(self, x, gradient)
     }
 }
 

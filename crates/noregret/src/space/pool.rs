@@ -97,6 +97,11 @@ impl Pool {
         Arc::clone(&self.names)
     }
 
+    /// Smallest and largest value of each feature.
+    pub fn ranges(&self) -> &[(f64, f64)] {
+        &self.ranges
+    }
+
     /// The features, row by row.
     pub fn features(&self) -> &[f32] {
         &self.features

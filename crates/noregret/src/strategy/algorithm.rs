@@ -7,6 +7,7 @@ use super::async_ts::{AsyncTs, AsyncTsConfig};
 use super::auto::{Auto, AutoConfig};
 use super::bbkb::{Bbkb, BbkbConfig};
 use super::bucb::{Bucb, BucbConfig};
+use super::dngo::{Dngo, DngoConfig};
 use super::dpp_ts::{DppTs, DppTsConfig};
 use super::eps_greedy::{EpsGreedy, EpsGreedyConfig};
 use super::gp_bucb::GpBucbConfig;
@@ -14,11 +15,14 @@ use super::gp_ei::{GpEi, GpEiConfig};
 use super::gp_ts::{GpTs, GpTsConfig};
 use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
+use super::neural_bo::{NeuralBanditConfig, NeuralBo, NeuralBoConfig};
+use super::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
 use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
 use super::rff_ts::{RffTs, RffTsConfig};
 use super::sp::{Sp, SpConfig};
+use super::sto_bnts::{DeepEnsembleConfig, StoBnts, StoBntsConfig};
 use super::ts::{Ts, TsConfig};
 use super::ts_rsr::{TsRsr, TsRsrConfig};
 use super::ucb_pe::{UcbPe, UcbPeConfig};
@@ -72,6 +76,22 @@ pub enum Algorithm {
     EpsGreedy(EpsGreedyConfig),
     /// Evolution in which the oldest dies.
     RegEvolution(RegEvolutionConfig),
+    /// Thompson sampling by fitting networks.
+    StoBnts(StoBntsConfig),
+    /// The same by the tangent features of networks.
+    StoBntsLinear(StoBntsConfig),
+    /// Networks fitted from different starts.
+    DeepEnsemble(DeepEnsembleConfig),
+    /// A confidence bound by a network's gradients.
+    NeuralUcb(NeuralBanditConfig),
+    /// Thompson sampling by a network's gradients.
+    NeuralTs(NeuralBanditConfig),
+    /// Thompson sampling by the gradients of a network as it began.
+    NeuralBo(NeuralBoConfig),
+    /// The maximum of a network fitted to perturbed values.
+    NeuralGreedy(NeuralGreedyConfig),
+    /// Expected improvement on the last layer of a network.
+    Dngo(DngoConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -88,7 +108,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 21] = [
+const DESCRIPTIONS: [(&str, &str, &str); 29] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -173,6 +193,46 @@ const DESCRIPTIONS: [(&str, &str, &str); 21] = [
         "reg-evolution",
         "Real et al. 2019, Alg. 1",
         "mutates the best of a sample of the last evaluations, without a model: thousands of cheap evaluations",
+    ),
+    (
+        "sto-bnts",
+        "Dai et al. 2022, Alg. 1",
+        "Thompson sampling by fitting a network for each point: many parameters, categories, images; any batch",
+    ),
+    (
+        "sto-bnts-linear",
+        "Dai et al. 2022, Alg. 2",
+        "the same with the tangent features of a network, in closed form: exact samples, and faster",
+    ),
+    (
+        "deep-ensemble",
+        "Lakshminarayanan et al. 2017",
+        "networks fitted from different starts, as a rival in published comparisons",
+    ),
+    (
+        "neural-ucb",
+        "Zhou et al. 2020",
+        "a confidence bound by a network and its gradients, as a rival in published comparisons",
+    ),
+    (
+        "neural-ts",
+        "Zhang et al. 2021",
+        "Thompson sampling by a network and its gradients, as a rival in published comparisons",
+    ),
+    (
+        "neural-bo",
+        "Phan-Trong et al. 2023, Alg. 1",
+        "Thompson sampling by a network and the gradients it began with: many parameters, thousands of evaluations",
+    ),
+    (
+        "neural-greedy",
+        "Paria et al. 2022",
+        "the maximum of a network fitted to perturbed values, as a rival in published comparisons",
+    ),
+    (
+        "dngo",
+        "Snoek et al. 2015",
+        "expected improvement on the last layer of a network, as a rival in published comparisons",
     ),
 ];
 
@@ -271,6 +331,14 @@ impl Algorithm {
             Algorithm::AsyncTs(_) => "async-ts",
             Algorithm::EpsGreedy(_) => "eps-greedy",
             Algorithm::RegEvolution(_) => "reg-evolution",
+            Algorithm::StoBnts(_) => "sto-bnts",
+            Algorithm::StoBntsLinear(_) => "sto-bnts-linear",
+            Algorithm::DeepEnsemble(_) => "deep-ensemble",
+            Algorithm::NeuralUcb(_) => "neural-ucb",
+            Algorithm::NeuralTs(_) => "neural-ts",
+            Algorithm::NeuralBo(_) => "neural-bo",
+            Algorithm::NeuralGreedy(_) => "neural-greedy",
+            Algorithm::Dngo(_) => "dngo",
         }
     }
 
@@ -298,6 +366,14 @@ impl Algorithm {
             Algorithm::AsyncTs(config) => Box::new(AsyncTs::try_from(config)?),
             Algorithm::EpsGreedy(config) => Box::new(EpsGreedy::try_from(config)?),
             Algorithm::RegEvolution(config) => Box::new(RegEvolution::try_from(config)?),
+            Algorithm::StoBnts(config) => Box::new(StoBnts::network(config)?),
+            Algorithm::StoBntsLinear(config) => Box::new(StoBnts::linear(config)?),
+            Algorithm::DeepEnsemble(config) => Box::new(StoBnts::ensemble(config)?),
+            Algorithm::NeuralUcb(config) => Box::new(NeuralBo::neural_ucb(config)?),
+            Algorithm::NeuralTs(config) => Box::new(NeuralBo::neural_ts(config)?),
+            Algorithm::NeuralBo(config) => Box::new(NeuralBo::neural_bo(config)?),
+            Algorithm::NeuralGreedy(config) => Box::new(NeuralGreedy::try_from(config)?),
+            Algorithm::Dngo(config) => Box::new(Dngo::try_from(config)?),
         })
     }
 }

@@ -21,6 +21,51 @@ pub struct Memo {
     /// The dictionary of a sparse model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<Sparse>,
+    /// A network that learns along with the study.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neural: Option<Neural>,
+}
+
+/// A network: everything from which its parameters can be found again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Neural {
+    /// Seed of its first parameters.
+    pub seed: u64,
+    /// Corrections of the history when it was first taught.
+    pub revision: u64,
+    /// When it was taught, if it goes on from where it was.
+    pub trainings: Trainings,
+}
+
+/// Numbers of evaluations, in ascending order, mostly at equal steps: (first, step, count) each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Trainings(Vec<(usize, usize, usize)>);
+
+impl Trainings {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().flat_map(|&(first, step, count)| (0..count).map(move |k| first + k * step))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|(.., count)| count).sum()
+    }
+
+    /// The last one.
+    pub fn last(&self) -> Option<usize> {
+        self.0.last().map(|&(first, step, count)| first + (count - 1) * step)
+    }
+
+    /// Adds one, larger than the last.
+    pub fn push(&mut self, n: usize) {
+        match self.0.last_mut() {
+            Some((first, step, count)) if *count == 1 => (*step, *count) = (n - *first, 2),
+            Some((first, step, count)) if *first + *count * *step == n => *count += 1,
+            _ => self.0.push((n, 1, 1)),
+        }
+    }
 }
 
 /// A sparse model: everything from which it can be built again, bit by bit.
@@ -80,4 +125,22 @@ pub struct Fit {
     pub seed: u64,
     /// Evaluations of the likelihood that the fit took.
     pub likelihoods: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trainings_are_kept_as_runs() {
+        let all = [5, 6, 7, 8, 12, 16, 20, 21, 23, 24, 25];
+        let mut trainings = Trainings::default();
+        for (i, n) in all.into_iter().enumerate() {
+            assert_eq!(trainings.count(), i);
+            trainings.push(n);
+            assert_eq!(trainings.last(), Some(n));
+        }
+        assert!(trainings.iter().eq(all));
+        assert_eq!(trainings.0.len(), 4, "{trainings:?}");
+    }
 }

@@ -95,13 +95,13 @@ pub struct State {
 }
 
 /// A piece of history as a model takes it.
-struct Dataset {
-    points: Points,
-    values: Vec<f64>,
-    known_noise: Vec<Option<f64>>,
+pub(super) struct Dataset {
+    pub(super) points: Points,
+    pub(super) values: Vec<f64>,
+    pub(super) known_noise: Vec<Option<f64>>,
     worst: f64,
     failures: usize,
-    subset_of: Option<usize>,
+    pub(super) subset_of: Option<usize>,
 }
 
 impl GpModel {
@@ -181,7 +181,7 @@ impl GpModel {
 
     /// Fits hyperparameters to the whole history, starting where the last fit ended.
     fn fit(&self, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
-        let data = Dataset::new(&self.config, history, history.len(), seed);
+        let data = Dataset::new(self.config.max_points, history, history.len(), seed);
         let (mean, sd) = if self.config.standardize { data.mean_and_sd() } else { (0.0, 1.0) };
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
@@ -271,7 +271,7 @@ fn shuffle(order: &mut [usize], rng: &mut Stream) {
 
 impl Dataset {
     /// The first `n` evaluations of `history`, or a subset of them if they are too many.
-    fn new(config: &GpConfig, history: &History, n: usize, seed: u64) -> Self {
+    pub(super) fn new(max_points: usize, history: &History, n: usize, seed: u64) -> Self {
         let outcomes = &history.outcomes()[..n];
         let value = |outcome: &Outcome| match outcome {
             Outcome::Value { y, .. } => Some(*y),
@@ -284,11 +284,7 @@ impl Dataset {
             Outcome::Failed => None,
         };
         let failed = |i: &usize| outcomes[*i] == Outcome::Failed;
-        let rows = if n > config.max_points {
-            subset(&values, config.max_points / 2, seed)
-        } else {
-            (0..n).collect()
-        };
+        let rows = if n > max_points { subset(&values, max_points / 2, seed) } else { (0..n).collect() };
         Self {
             points: history.points().select(&rows),
             values: rows.iter().map(|&i| values[i]).collect(),
@@ -300,7 +296,7 @@ impl Dataset {
     }
 
     /// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
-    fn mean_and_sd(&self) -> (f64, f64) {
+    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
         // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
         if let Some((first, rest)) = self.values.split_first()
             && rest.iter().all(|y| y.to_bits() == first.to_bits())
@@ -318,7 +314,7 @@ impl Dataset {
         (mean, if sd.is_normal() { sd } else { 1.0 })
     }
 
-    fn standardized(mut self, mean: f64, sd: f64) -> Self {
+    pub(super) fn standardized(mut self, mean: f64, sd: f64) -> Self {
         self.values.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
         self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
         self
@@ -349,7 +345,8 @@ fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
 
 impl State {
     fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self, Error> {
-        let data = Dataset::new(config, history, fit.evaluations, fit.seed).standardized(fit.mean, fit.sd);
+        let data = Dataset::new(config.max_points, history, fit.evaluations, fit.seed)
+            .standardized(fit.mean, fit.sd);
         let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
         let noise = data.known_noise.iter().map(|known| noise_of(*known, &fit, config)).collect();
         let (worst, failures, subset_of) = (data.worst, data.failures, data.subset_of);

@@ -1,6 +1,7 @@
 //! From data to a posterior: what is believed of the objective at points not tried yet.
 
 pub mod gp;
+pub mod neural;
 pub mod nystrom;
 pub mod points;
 

@@ -11,6 +11,17 @@ fn for_all(cases: &[Case], check: impl Fn(&Algorithm, &Case)) {
             "rff-ts" => serde_json::json!({"model": {"features": 128}}),
             // By default the stories would end before the first generation does.
             "reg-evolution" => serde_json::json!({"population": 6, "sample": 3}),
+            // Small networks and few candidates, for a tenth of the time.
+            "sto-bnts" | "sto-bnts-linear" | "deep-ensemble" | "neural-greedy" => {
+                serde_json::json!({"network": {"width": 12}, "candidates": 200, "polished": 2})
+            }
+            "neural-ucb" | "neural-ts" | "neural-bo" => {
+                serde_json::json!({"network": {"width": 12}, "candidates": 200})
+            }
+            "dngo" => {
+                let training = serde_json::json!({"name": "epochs", "method": "adam", "rate": 0.05, "epochs": 40, "warm": true});
+                serde_json::json!({"network": {"width": 12}, "candidates": 200, "training": training})
+            }
             _ => serde_json::json!({}),
         };
         let options = options.as_object().unwrap().clone();

@@ -5,11 +5,18 @@ use noregret::Algorithm;
 const README: &str = include_str!("../../../../README.md");
 const GUIDE: &str = include_str!("../../../../docs/guide.md");
 
-/// Names in the first column of the table under a heading.
-fn first_column<'a>(document: &'a str, heading: &str) -> Vec<&'a str> {
+/// What stands under a heading.
+fn section<'a>(document: &'a str, heading: &str) -> &'a str {
     let section = document.split_once(heading).map_or("", |(_, rest)| rest);
-    let section = section.split_once("\n##").map_or(section, |(section, _)| section);
-    section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect()
+    section.split_once("\n##").map_or(section, |(section, _)| section)
+}
+
+/// Names in the first column of the tables under a heading.
+fn first_column<'a>(document: &'a str, heading: &str) -> Vec<&'a str> {
+    section(document, heading)
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect()
 }
 
 #[test]
@@ -32,7 +39,8 @@ fn the_guide_explains_every_option() {
     }
     assert_eq!(explained.len(), known.len(), "{explained:?}");
     // Numbers, words and truth values stand in the second column as they are; of ranges, the start does.
-    let rows: Vec<Vec<&str>> = GUIDE.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let lines = section(GUIDE, "\n### The model\n").lines();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split('|').map(str::trim).collect()).collect();
     for (option, value) in options["model"].as_object().unwrap() {
         let name = format!("`{option}`");
         let row = rows.iter().find(|row| row.get(1) == Some(&name.as_str())).unwrap();
@@ -43,6 +51,12 @@ fn the_guide_explains_every_option() {
             _ => start.as_str().map_or(start.to_string(), str::to_owned) == word,
         };
         assert!(same, "the default of `{option}` is {start}, not {word}");
+    }
+
+    let explained = first_column(GUIDE, "\n### Networks\n");
+    let network = serde_json::to_value(Algorithm::by_name("sto-bnts").unwrap()).unwrap();
+    for option in network["network"].as_object().unwrap().keys() {
+        assert!(explained.contains(&option.as_str()), "the guide does not explain `network.{option}`");
     }
 
     let explained = first_column(GUIDE, "\n### Options\n");

@@ -1,0 +1,166 @@
+//! Training as the papers' code does it: a number of passes over the data by SGD or Adam, with weight decay, from the first
+//! parameters or from where the last training ended.
+//!
+//! The loss is the mean of squares, as in the libraries that the authors used: a step goes along
+//! `2 / |B| sum_B (f - y) grad f + decay (theta - toward)`.
+
+use faer::Mat;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::model::AtPoints;
+use super::network::Network;
+use super::regression::Model;
+use crate::math::rng::Stream;
+
+/// What a step is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The gradient.
+    Sgd,
+    /// Its moments (Kingma & Ba 2015).
+    Adam,
+}
+
+/// What decay pulls parameters to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Toward {
+    /// Where they started.
+    Start,
+    /// Zero.
+    Zero,
+}
+
+/// Passes over the data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Epochs {
+    /// What a step is made of.
+    pub method: Method,
+    /// Its length; parameters are of order 1.
+    pub rate: f64,
+    /// How many passes.
+    pub epochs: usize,
+    /// Points a step; without it all of them.
+    #[serde(default)]
+    pub batch: Option<usize>,
+    /// Strength of the pull.
+    #[serde(default)]
+    pub decay: f64,
+    /// What it pulls to.
+    #[serde(default = "start")]
+    pub toward: Toward,
+    /// Go on from where the last training ended.
+    #[serde(default)]
+    pub warm: bool,
+}
+
+fn start() -> Toward {
+    Toward::Start
+}
+
+/// Parameters in training, with the moments of Adam.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learner {
+    /// The parameters.
+    pub theta: Vec<f32>,
+    mean: Vec<f32>,
+    square: Vec<f32>,
+    steps: i32,
+}
+
+impl Learner {
+    /// Before the first step.
+    pub fn new(theta: Vec<f32>) -> Self {
+        let zeros = vec![0.0; theta.len()];
+        Self { mean: zeros.clone(), square: zeros, steps: 0, theta }
+    }
+}
+
+impl Epochs {
+    /// Whether its numbers can be meant.
+    pub fn is_valid(&self) -> bool {
+        let fine = |x: f64| x.is_finite() && x >= 0.0;
+        fine(self.rate) && self.rate > 0.0 && fine(self.decay) && self.epochs > 0 && self.batch != Some(0)
+    }
+
+    /// Trains `learner` on the columns of `x`. SGD whose steps would overshoot takes the longest ones that do not; returns by what
+    /// factor they were shortened.
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    pub fn run(
+        &self,
+        network: &Network,
+        x: &Mat<f32>,
+        y: &[f32],
+        start: &[f32],
+        learner: &mut Learner,
+        rng: &mut Stream,
+    ) -> f64 {
+        const BETA: (f32, f32) = (0.9, 0.999);
+        let n = y.len();
+        let size = self.batch.unwrap_or(n).clamp(1, n.max(1));
+        let mut order: Vec<usize> = (0..n).collect();
+        let mut gradient = vec![0.0_f32; learner.theta.len()];
+        let shortened =
+            if self.method == Method::Sgd { self.stable(network, x, &learner.theta) } else { 1.0 };
+        let (rate, decay) = ((self.rate * shortened) as f32, self.decay as f32);
+        for _ in 0..self.epochs {
+            if size < n {
+                for i in (1..n).rev() {
+                    order.swap(i, rng.random_range(0..=i));
+                }
+            }
+            for chunk in order.chunks(size) {
+                let part; // the batch, unless it is all
+                let columns = if size < n {
+                    part = Mat::from_fn(x.nrows(), chunk.len(), |i, j| x[(i, chunk[j])]);
+                    part.as_ref()
+                } else {
+                    x.as_ref()
+                };
+                let mut model = AtPoints::new(network, columns);
+                model.move_to(&learner.theta);
+                model.linearize();
+                let scale = 2.0 / chunk.len() as f32;
+                let residuals: Vec<f32> =
+                    model.outputs().iter().zip(chunk).map(|(f, &i)| scale * (f - y[i])).collect();
+                model.pull_back(&residuals, &mut gradient);
+                for ((g, t), s) in gradient.iter_mut().zip(&learner.theta).zip(start) {
+                    *g += decay * (t - if self.toward == Toward::Start { *s } else { 0.0 });
+                }
+                learner.steps += 1;
+                match self.method {
+                    Method::Sgd => {
+                        learner.theta.iter_mut().zip(&gradient).for_each(|(t, g)| *t -= rate * g);
+                    }
+                    Method::Adam => {
+                        let unbiased = (1.0 - BETA.0.powi(learner.steps), 1.0 - BETA.1.powi(learner.steps));
+                        let moments = learner.mean.iter_mut().zip(&mut learner.square);
+                        for ((t, g), (m, s)) in learner.theta.iter_mut().zip(&gradient).zip(moments) {
+                            *m = BETA.0 * *m + (1.0 - BETA.0) * g;
+                            *s = BETA.1 * *s + (1.0 - BETA.1) * g * g;
+                            *t -= rate * (*m / unbiased.0) / ((*s / unbiased.1).sqrt() + 1e-8);
+                        }
+                    }
+                }
+            }
+        }
+        shortened
+    }
+
+    /// What the rate must be multiplied by so that no step overshoots: steps beyond `2 / curvature` grow without end, and the
+    /// largest gradient bounds the curvature of any batch.
+    fn stable(&self, network: &Network, x: &Mat<f32>, theta: &[f32]) -> f64 {
+        let mut model = AtPoints::new(network, x.as_ref());
+        model.move_to(theta);
+        model.linearize();
+        let norms = network.squared_norms(model.trace(), model.signals());
+        let curvature = 2.0 * f64::from(norms.into_iter().fold(0.0, f32::max)) + self.decay;
+        (1.0 / (self.rate * curvature)).min(1.0)
+    }
+}

@@ -1,0 +1,92 @@
+//! How unsure a network is of a point, by its gradients (Zhou et al. 2020; Zhang et al. 2021; Phan-Trong et al. 2023):
+//! `sigma^2(x) = lambda g(x)^T U^-1 g(x)`, `U = lambda I + sum_i g(x_i) g(x_i)^T`, with `g` by parameters of scale 1, which is their
+//! `g / sqrt(m)`.
+//!
+//! By Woodbury this is `kappa(x, x) - kappa(x)^T (kappa(X, X) + lambda I)^-1 kappa(x)` with the tangent kernel `kappa`: an n x n matrix in
+//! place of a p x p one, and no gradient is ever formed. The published code keeps the diagonal of `U` only.
+
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, Par};
+use serde::{Deserialize, Serialize};
+
+use super::network::{Network, Signals, Trace};
+use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
+
+/// What is kept of `U`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Variance {
+    /// All of it, in the dual.
+    #[default]
+    Exact,
+    /// Its diagonal, as in the published code of NeuralUCB and NeuralTS.
+    Diagonal,
+}
+
+/// The gradients of the points seen so far, and what variances are made from.
+#[derive(Debug)]
+pub enum Uncertainty {
+    /// The dual.
+    Exact {
+        /// Their passes.
+        trace: Box<Trace>,
+        /// Their signals.
+        signals: Box<Signals>,
+        /// Lower factor of `kappa + lambda I`.
+        factor: Mat<f32>,
+    },
+    /// The inverse of the diagonal, times lambda.
+    Diagonal(Vec<f32>),
+}
+
+impl Uncertainty {
+    /// From the gradients of points, `lambda` being the weight of the prior.
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    pub fn new(
+        variance: Variance,
+        network: &Network,
+        trace: Trace,
+        signals: Signals,
+        lambda: f64,
+    ) -> Result<Self, NotPositiveDefinite> {
+        match variance {
+            Variance::Diagonal => {
+                let mut diagonal = vec![lambda as f32; network.parameters()];
+                network.add_squared_gradients(&trace, &signals, &mut diagonal);
+                diagonal.iter_mut().for_each(|u| *u = lambda as f32 / *u);
+                Ok(Self::Diagonal(diagonal))
+            }
+            Variance::Exact => {
+                let gram = network.gram((&trace, &signals), (&trace, &signals));
+                let n = gram.nrows();
+                let factor = Cholesky::factor(n, |j, rows| {
+                    for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
+                        *row = f64::from(*k);
+                    }
+                    rows[0] += lambda;
+                })?;
+                let l = factor.l();
+                let factor = Mat::from_fn(n, n, |i, j| if i >= j { l[(i, j)] as f32 } else { 0.0 });
+                Ok(Self::Exact { trace: Box::new(trace), signals: Box::new(signals), factor })
+            }
+        }
+    }
+
+    /// The variances of some points; never negative.
+    pub fn variances(&self, network: &Network, trace: &Trace, signals: &Signals) -> Vec<f32> {
+        match self {
+            Self::Diagonal(inverse) => network.weighted_squared_norms(trace, signals, inverse),
+            Self::Exact { trace: seen, signals: seen_signals, factor } => {
+                let mut variances = network.squared_norms(trace, signals);
+                let mut cross = network.gram((seen, seen_signals), (trace, signals));
+                solve_lower_triangular_in_place(factor.as_ref(), cross.as_mut(), Par::Seq);
+                for (j, variance) in variances.iter_mut().enumerate() {
+                    let column = cross.col_as_slice(j);
+                    *variance = (*variance - super::network::dot(column, column)).max(0.0);
+                }
+                variances
+            }
+        }
+    }
+}
