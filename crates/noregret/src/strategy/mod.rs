@@ -19,6 +19,7 @@ pub mod history;
 pub mod initial;
 pub mod memo;
 pub mod model;
+pub mod ntk_ts;
 pub mod qei;
 pub mod random;
 pub mod reg_evolution;
