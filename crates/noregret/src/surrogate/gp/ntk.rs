@@ -1,6 +1,7 @@
 //! The neural tangent kernel of an infinitely wide, fully connected network, in closed form.
-//! Jacot et al. 2018, "Neural tangent kernel", Theorem 1; ReLU: Cho & Saul 2009, "Kernel methods for deep learning", eqs.
-//! (3), (4) and (6); erf: Williams 1997, "Computing with infinite networks", eq. (11).
+//! Jacot et al. 2018, "Neural tangent kernel", Theorem 1; ReLU: Cho & Saul 2009, "Kernel methods for deep learning", the
+//! arc-cosine kernels of orders 0 and 1; erf: Williams 1998, "Computation with infinite neural networks" (Rasmussen & Williams
+//! 2006, eq. (4.29)).
 //!
 //! Layer `l` is `z_l = (weight_sd / sqrt(fan in)) W_l a_{l-1} + bias_sd b_l`, `a_l = phi(z_l)`, all entries of `W` and `b`
 //! standard normal and trained; `depth` such layers are followed by an affine one. With `(u, v) ~ N(0, S_l)` of two inputs:
@@ -16,8 +17,8 @@
 //! | `x . x`, `c . c` | `xx`, `cc` | squared norms of the two inputs; after a layer, its variances            |
 //! | `|x - c|^2`    | `gap`      | squared distance; after a layer, the mean square of `u - v`                |
 //! | `theta`        | `theta`    | angle of the two: `cos theta = S(x, c) / sqrt(S(x, x) S(c, c))`            |
-//! | `J_1`          |            | `E[relu(u) relu(v)] = sqrt(xx cc) (sin + (pi - theta) cos) / (2 pi)`       |
-//! | `J_0`          | `tangent`  | `E[relu'(u) relu'(v)] = (pi - theta) / (2 pi)`                             |
+//! | `k_1 / 2`      |            | `E[relu(u) relu(v)] = sqrt(xx cc) (sin + (pi - theta) cos) / (2 pi)`       |
+//! | `k_0 / 2`      | `tangent`  | `E[relu'(u) relu'(v)] = (pi - theta) / (2 pi)`                             |
 //!
 //! The papers write all of it with the inner product `xc = (xx + cc - gap) / 2`. Here it is the distance that goes from layer to
 //! layer: the ReLU kernel falls off linearly in it, like Matérn 1/2, and for close points the inner product has lost it to
@@ -237,7 +238,7 @@ impl Activation {
     }
 }
 
-/// Cho & Saul 2009, eqs. (4) and (6), for the distance in place of the inner product.
+/// Arc-cosine kernels (Cho & Saul 2009), for the distance in place of the inner product.
 #[inline(always)]
 fn relu([xx, cc, gap]: [f64; 3], [a, b, difference]: [f64; 3], near: f64, far: f64) -> Expectations {
     const HALF_TURN: f64 = 0.5 * FRAC_1_PI; // 1 / (2 pi)
@@ -260,7 +261,7 @@ fn relu([xx, cc, gap]: [f64; 3], [a, b, difference]: [f64; 3], near: f64, far: f
     }
 }
 
-/// Williams 1997, eq. (11); `E[erf' erf']` is its derivative by the inner product. `product` is `4 (xx cc - xc^2)`.
+/// Rasmussen & Williams 2006, eq. (4.29); `E[erf' erf']` is its derivative by the inner product. `product` is `4 (xx cc - xc^2)`.
 #[inline(always)]
 fn erf([xx, cc, gap]: [f64; 3], product: f64) -> Expectations {
     let xc = 0.5 * (xx + cc - gap);
