@@ -17,6 +17,7 @@ use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
 use super::neural_bo::{NeuralBanditConfig, NeuralBo, NeuralBoConfig};
 use super::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
+use super::ntk_ts::{NtkTs, NtkTsConfig};
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
 use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
@@ -58,6 +59,8 @@ pub enum Algorithm {
     Sp(SpConfig),
     /// Parallel Thompson sampling over candidates.
     Ts(TsConfig),
+    /// Thompson sampling of infinitely wide networks.
+    NtkTs(NtkTsConfig),
     /// Expected improvement of a batch.
     Qei(QeiConfig),
     /// Thompson sampling, diversified.
@@ -108,7 +111,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 29] = [
+const DESCRIPTIONS: [(&str, &str, &str); 30] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -156,6 +159,11 @@ const DESCRIPTIONS: [(&str, &str, &str); 29] = [
         "ts",
         "Hernández-Lobato et al. 2017",
         "Thompson sampling over candidates, as a rival in published comparisons",
+    ),
+    (
+        "ntk-ts",
+        "Dai et al. 2022 (STO-BNTS) at infinite width; Jacot et al. 2018",
+        "Thompson sampling of infinitely wide neural networks: what neural Thompson sampling approaches",
     ),
     (
         "qei",
@@ -322,6 +330,7 @@ impl Algorithm {
             Algorithm::UcbPe(_) => "ucb-pe",
             Algorithm::Sp(_) => "sp",
             Algorithm::Ts(_) => "ts",
+            Algorithm::NtkTs(_) => "ntk-ts",
             Algorithm::Qei(_) => "qei",
             Algorithm::DppTs(_) => "dpp-ts",
             Algorithm::Bbkb(_) => "bbkb",
@@ -357,6 +366,7 @@ impl Algorithm {
             Algorithm::UcbPe(config) => Box::new(UcbPe::try_from(config)?),
             Algorithm::Sp(config) => Box::new(Sp::try_from(config)?),
             Algorithm::Ts(config) => Box::new(Ts::try_from(config)?),
+            Algorithm::NtkTs(config) => Box::new(NtkTs::try_from(config)?),
             Algorithm::Qei(config) => Box::new(Qei::try_from(config)?),
             Algorithm::DppTs(config) => Box::new(DppTs::try_from(config)?),
             Algorithm::Bbkb(config) => Box::new(Bbkb::global(config)?),

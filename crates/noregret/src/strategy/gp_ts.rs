@@ -78,7 +78,7 @@ impl TryFrom<GpTsConfig> for GpTs {
 
     fn try_from(config: GpTsConfig) -> Result<Self, Error> {
         config.beta.validate()?;
-        config.model.validate()?;
+        config.model.validate_for_paths()?;
         config.solver.validate()?;
         if !(config.accuracy > 0.0 && config.accuracy <= 1.0) {
             let range = "above 0 and at most 1";

@@ -24,6 +24,7 @@ pub mod model;
 pub mod neural;
 pub mod neural_bo;
 pub mod neural_greedy;
+pub mod ntk_ts;
 pub mod qei;
 pub mod random;
 pub mod reg_evolution;

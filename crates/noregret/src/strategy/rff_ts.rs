@@ -57,7 +57,7 @@ impl TryFrom<RffTsConfig> for RffTs {
     type Error = Error;
 
     fn try_from(config: RffTsConfig) -> Result<Self, Error> {
-        config.model.validate()?;
+        config.model.validate_for_paths()?;
         config.solver.validate()?;
         Ok(Self { model: GpModel::new(config.model.clone()), config })
     }

@@ -40,6 +40,8 @@ pub struct TsConfig {
 /// TS.
 #[derive(Debug)]
 pub struct Ts {
+    /// The algorithm that it is, or is the course of.
+    name: &'static str,
     config: TsConfig,
     model: GpModel,
 }
@@ -48,9 +50,16 @@ impl TryFrom<TsConfig> for Ts {
     type Error = Error;
 
     fn try_from(config: TsConfig) -> Result<Self, Error> {
+        Self::named("ts", config)
+    }
+}
+
+impl Ts {
+    /// The same course under the name of another algorithm.
+    pub(super) fn named(name: &'static str, config: TsConfig) -> Result<Self, Error> {
         config.model.validate()?;
         config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { name, model: GpModel::new(config.model.clone()), config })
     }
 }
 
@@ -62,7 +71,7 @@ impl Strategy for Ts {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let TsConfig { solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "ts", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course { name: self.name, solver, measure: *measure, initial_points: *initial_points };
         let mut taken = Taken::default();
         suggest::propose_with(
             course,

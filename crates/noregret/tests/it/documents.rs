@@ -38,10 +38,19 @@ fn the_guide_explains_every_option() {
         assert!(explained.contains(&option.as_str()), "the guide does not explain `{option}`");
     }
     assert_eq!(explained.len(), known.len(), "{explained:?}");
+    let network = options["model"]["ntk"].as_object().unwrap();
+    let mut explained = first_column(GUIDE, "\n### The infinitely wide network\n");
+    let mut known: Vec<&str> = network.keys().map(String::as_str).collect();
+    explained.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(explained, known);
     // Numbers, words and truth values stand in the second column as they are; of ranges, the start does.
-    let lines = section(GUIDE, "\n### The model\n").lines();
+    let sections =
+        [section(GUIDE, "\n### The model\n"), section(GUIDE, "\n### The infinitely wide network\n")];
+    let lines = sections.iter().flat_map(|section| section.lines());
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split('|').map(str::trim).collect()).collect();
-    for (option, value) in options["model"].as_object().unwrap() {
+    let others = options["model"].as_object().unwrap().iter().filter(|(option, _)| *option != "ntk");
+    for (option, value) in others.chain(network) {
         let name = format!("`{option}`");
         let row = rows.iter().find(|row| row.get(1) == Some(&name.as_str())).unwrap();
         let word = row[2].split(", ").next().unwrap().trim_matches('`').replace(',', "");

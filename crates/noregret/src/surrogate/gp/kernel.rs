@@ -10,6 +10,7 @@
 //! | Matérn 5/2          | the same                      | `(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)`    |
 //! | linear              | `sum_k x_k c_k / l_k^2`       | `s`                                            |
 //! | overlap             | `sum_k [x_k != c_k] / l_k`    | `exp(-s)`                                      |
+//! | infinite networks   | three of them: `network.rs`   | the recursion over the layers in `ntk.rs`      |
 //!
 //! (Rasmussen & Williams 2006, section 4.2; the overlap kernel is the exponential of a weighted Hamming distance.)
 //! `k(x, c) = outputscale * product of h_f(s_f)`. Gradients follow the same split: `dk/ds_f`, then `ds_f/dx_k` and
@@ -18,11 +19,13 @@
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
+use super::network::{self, Network};
+use super::ntk::{Activation, NtkConfig};
 use crate::math::vector::{self, exp_one, fma};
 use crate::surrogate::points::Points;
 
 /// Points handled at a time: their statistics stay in registers from the first coordinate to the covariance.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// The shape of a one-factor kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,9 +47,27 @@ pub enum Form {
     Linear,
     /// For categories: all differences are equally large.
     Overlap,
+    /// The neural tangent kernel of an infinitely wide ReLU network: a cusp, like Matérn 1/2, and not stationary.
+    NtkRelu,
+    /// The same for the activation erf: infinitely smooth.
+    NtkErf,
 }
 
 impl Form {
+    /// The activation, if this is the kernel of a network.
+    pub fn activation(self) -> Option<Activation> {
+        match self {
+            Form::NtkRelu => Some(Activation::Relu),
+            Form::NtkErf => Some(Activation::Erf),
+            _ => None,
+        }
+    }
+
+    /// Numbers of a pair of points that the covariance is a function of.
+    fn statistic_count(self) -> usize {
+        if self.activation().is_some() { network::STATISTICS } else { 1 }
+    }
+
     /// Power of the lengthscale in a term of the statistic.
     pub(crate) fn power(self) -> f64 {
         if self == Form::Overlap { 1.0 } else { 2.0 }
@@ -54,7 +75,7 @@ impl Form {
 
     /// Whether the covariance depends on the difference of two points only.
     pub fn is_stationary(self) -> bool {
-        self != Form::Linear
+        self != Form::Linear && self.activation().is_none()
     }
 
     /// `h(s)` and `dh/ds` at one statistic.
@@ -83,6 +104,7 @@ impl Form {
                 ((1.0 + r + (5.0 / 3.0) * s) * e, (-5.0 / 6.0) * (1.0 + r) * e)
             }
             Form::Linear => (s, 1.0),
+            Form::NtkRelu | Form::NtkErf => unreachable!("a network has three statistics and its own loops"),
             Form::Overlap => {
                 let e = exp_one::<S>(-s);
                 (e, -e)
@@ -100,10 +122,18 @@ pub struct Factor {
     pub dims: Vec<usize>,
     /// One lengthscale per coordinate of `dims`, or a single one shared by all.
     pub lengthscales: Vec<f64>,
+    /// The network, for the kernels of one.
+    #[serde(default)]
+    pub ntk: NtkConfig,
 }
 
 impl Factor {
-    fn lengthscale(&self, i: usize) -> f64 {
+    /// A factor on the coordinates `dims`; of the kernels of networks, that of the default network.
+    pub fn new(form: Form, dims: Vec<usize>, lengthscales: Vec<f64>) -> Self {
+        Self { form, dims, lengthscales, ntk: NtkConfig::default() }
+    }
+
+    pub(super) fn lengthscale(&self, i: usize) -> f64 {
         if self.lengthscales.len() == 1 { self.lengthscales[0] } else { self.lengthscales[i] }
     }
 
@@ -159,8 +189,20 @@ pub struct Kernel {
 pub struct Slopes {
     /// `k(points[i], x)`.
     pub value: Vec<f64>,
-    /// `dk/ds_f`, one array per factor.
+    /// `dk/ds`, one array per statistic, factor after factor.
     pub by_statistic: Vec<Vec<f64>>,
+}
+
+impl Slopes {
+    /// Each factor with the slopes by its statistics.
+    fn of_factors<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = (&'a Factor, &'a [Vec<f64>])> {
+        let mut rest = self.by_statistic.as_slice();
+        kernel.factors.iter().map(move |factor| {
+            let own;
+            (own, rest) = rest.split_at(factor.form.statistic_count());
+            (factor, own)
+        })
+    }
 }
 
 /// Calls `$body` with `$form` bound to a constant, so that each shape is a vector loop of its own.
@@ -191,6 +233,7 @@ macro_rules! for_each_form {
                 const $name: Form = Form::Overlap;
                 $body
             }
+            Form::NtkRelu | Form::NtkErf => unreachable!("a network has three statistics and its own loops"),
         }
     };
 }
@@ -198,7 +241,7 @@ macro_rules! for_each_form {
 impl Kernel {
     /// A single factor on all `dims` coordinates.
     pub fn new(form: Form, lengthscales: Vec<f64>, dims: usize, outputscale: f64) -> Self {
-        Self { outputscale, factors: vec![Factor { form, dims: (0..dims).collect(), lengthscales }] }
+        Self { outputscale, factors: vec![Factor::new(form, (0..dims).collect(), lengthscales)] }
     }
 
     /// Whether the variance of the prior is the same everywhere.
@@ -208,11 +251,13 @@ impl Kernel {
 
     /// `k(x, x)`.
     pub fn variance(&self, x: &[f64]) -> f64 {
-        let linear =
-            self.factors.iter().filter(|f| f.form == Form::Linear).map(|f| {
-                f.dims.iter().enumerate().map(|(i, &k)| (x[k] / f.lengthscale(i)).powi(2)).sum::<f64>()
-            });
-        self.outputscale * linear.product::<f64>()
+        let varying = self.factors.iter().filter_map(|f| match f.form {
+            Form::Linear => {
+                Some(f.dims.iter().enumerate().map(|(i, &k)| (x[k] / f.lengthscale(i)).powi(2)).sum::<f64>())
+            }
+            _ => Network::of(f).map(|network| network.variance_and_slope(x).0),
+        });
+        self.outputscale * varying.product::<f64>()
     }
 
     /// Adds the gradient of `k(x, x)` by `x` to `gradient`, times `scale`.
@@ -227,13 +272,22 @@ impl Kernel {
                 }
             }
         }
+        for network in self.factors.iter().filter_map(Network::of) {
+            let (own, slope) = network.variance_and_slope(x);
+            if own > 0.0 {
+                network.add_norm_gradient(x, scale * variance / own * slope, gradient);
+            }
+        }
     }
 
     /// `out[i] = k(points[from + i], x)`.
     pub fn column(&self, points: &Points, from: usize, x: &[f64], out: &mut [f64]) {
         out.fill(self.outputscale);
         for factor in &self.factors {
-            Arch::new().dispatch(Column { factor, points, from, x, out });
+            match Network::of(factor) {
+                Some(network) => network.column(points, from, x, out),
+                None => Arch::new().dispatch(Column { factor, points, from, x, out }),
+            }
         }
     }
 
@@ -242,15 +296,23 @@ impl Kernel {
         let n = points.len() - from;
         out.value.clear();
         out.value.resize(n, self.outputscale);
-        out.by_statistic.resize_with(self.factors.len(), Vec::new);
+        let statistics = self.factors.iter().map(|f| f.form.statistic_count());
+        out.by_statistic.resize_with(statistics.sum(), Vec::new);
         for slopes in &mut out.by_statistic {
             slopes.clear();
             slopes.resize(n, self.outputscale);
         }
         let Slopes { value, by_statistic } = out;
-        for (f, factor) in self.factors.iter().enumerate() {
-            let (before, rest) = by_statistic.split_at_mut(f);
-            let (own, after) = rest.split_at_mut(1);
+        let mut first = 0;
+        for factor in &self.factors {
+            let (before, rest) = by_statistic.split_at_mut(first);
+            let (own, after) = rest.split_at_mut(factor.form.statistic_count());
+            first += own.len();
+            if let Some(network) = Network::of(factor) {
+                let others = before.iter_mut().chain(after).chain([&mut *value]);
+                network.column_with_slopes(points, from, x, own, others);
+                continue;
+            }
             Arch::new().dispatch(ColumnWithSlopes {
                 factor,
                 points,
@@ -278,11 +340,15 @@ impl Kernel {
         gradient: &mut [f64],
     ) {
         let mut t = vec![0.0; weights.len()];
-        for (factor, slopes) in self.factors.iter().zip(&slopes.by_statistic) {
+        for (factor, slopes) in slopes.of_factors(self) {
             if factor.form == Form::Overlap {
                 continue;
             }
-            for ((t, w), slope) in t.iter_mut().zip(weights).zip(slopes) {
+            if let Some(network) = Network::of(factor) {
+                network.add_input_gradient(points, x, slopes, weights, scale, gradient);
+                continue;
+            }
+            for ((t, w), slope) in t.iter_mut().zip(weights).zip(&slopes[0]) {
                 *t = w * slope;
             }
             let total: f64 = if factor.form == Form::Linear { 0.0 } else { t.iter().sum() };
@@ -324,9 +390,17 @@ impl Kernel {
         gradient: &mut [f64],
     ) {
         let mut slot = 0;
-        for (factor, slopes) in self.factors.iter().zip(&slopes.by_statistic) {
+        for (factor, slopes) in slopes.of_factors(self) {
+            let place = |i: usize| slot + if factor.lengthscales.len() == 1 { 0 } else { i };
+            if let Some(network) = Network::of(factor) {
+                for (i, sum) in network.log_lengthscale_gradient(points, j, slopes, weights) {
+                    gradient[place(i)] += sum;
+                }
+                slot += factor.lengthscales.len();
+                continue;
+            }
             t.clear();
-            t.extend(weights.iter().zip(slopes).map(|(w, s)| w * s));
+            t.extend(weights.iter().zip(&slopes[0]).map(|(w, s)| w * s));
             for (i, &k) in factor.dims.iter().enumerate() {
                 let coordinate = &points.coordinate(k)[j..];
                 let c = coordinate[0];
@@ -339,8 +413,7 @@ impl Kernel {
                     }
                     _ => vector::weighted_squares(t, coordinate, c) / (l * l),
                 };
-                gradient[slot + if factor.lengthscales.len() == 1 { 0 } else { i }] -=
-                    factor.form.power() * sum;
+                gradient[place(i)] -= factor.form.power() * sum;
             }
             slot += factor.lengthscales.len();
         }
@@ -423,6 +496,16 @@ mod tests {
     use noregret_testkit::gradient_gap;
     use proptest::prelude::*;
 
+    /// The last two have a cusp.
+    const NUMERIC: [Form; 7] = [
+        Form::SquaredExponential,
+        Form::Matern32,
+        Form::Matern52,
+        Form::Linear,
+        Form::NtkErf,
+        Form::Matern12,
+        Form::NtkRelu,
+    ];
     const FORMS: [Form; 6] = [
         Form::SquaredExponential,
         Form::Matern12,
@@ -459,8 +542,8 @@ mod tests {
 
     #[test]
     fn product_of_factors_multiplies() {
-        let smooth = Factor { form: Form::Matern52, dims: vec![0, 2], lengthscales: vec![0.3, 0.5] };
-        let category = Factor { form: Form::Overlap, dims: vec![1], lengthscales: vec![2.0] };
+        let smooth = Factor::new(Form::Matern52, vec![0, 2], vec![0.3, 0.5]);
+        let category = Factor::new(Form::Overlap, vec![1], vec![2.0]);
         let one = |f: &Factor| Kernel { outputscale: 1.0, factors: vec![f.clone()] };
         let both = Kernel { outputscale: 3.0, factors: vec![smooth.clone(), category.clone()] };
         let (a, b) = ([0.1, 0.25, 0.9], [0.3, 0.75, 0.4]);
@@ -479,19 +562,21 @@ mod tests {
     proptest! {
         #[test]
         fn input_gradient_is_the_difference_quotient(
-            form in prop::sample::select(&FORMS[..5]),
+            form in prop::sample::select(&NUMERIC[..]),
+            symmetric in any::<bool>(),
             columns in prop::collection::vec(0.0..1.0_f64, 3 * 7),
             x in prop::collection::vec(0.02..0.98_f64, 3),
             weights in prop::collection::vec(-1.0..1.0_f64, 7),
         ) {
             // A second factor, so that the product rule is checked too.
+            let ntk = NtkConfig { symmetric, ..NtkConfig::default() };
             let kernel = Kernel { outputscale: 1.3, factors: vec![
-                Factor { form, dims: vec![0, 2], lengthscales: vec![0.4, 0.7] },
-                Factor { form: Form::SquaredExponential, dims: vec![1], lengthscales: vec![0.5] },
+                Factor { ntk, ..Factor::new(form, vec![0, 2], vec![0.4, 0.7]) },
+                Factor::new(Form::SquaredExponential, vec![1], vec![0.5]),
             ]};
             let points = Points::from_columns(3, &columns);
-            // The cusp of Matérn 1/2 has no gradient: keep away from it.
-            prop_assume!(form != Form::Matern12 || columns.chunks(3).all(|p| (p[0] - x[0]).hypot(p[2] - x[2]) > 0.05));
+            // A cusp has no gradient: keep away from it.
+            prop_assume!(!NUMERIC[5..].contains(&form) || columns.chunks(3).all(|p| (p[0] - x[0]).hypot(p[2] - x[2]) > 0.05));
             let f = |x: &[f64]| {
                 let mut k = vec![0.0; 7];
                 kernel.column(&points, 0, x, &mut k);
@@ -505,6 +590,31 @@ mod tests {
                 kernel.add_variance_gradient(x, -0.5, out);
             };
             prop_assert!(gradient_gap(f, g, &x) < 1e-6);
+        }
+    }
+
+    /// The factor of a network against the kernel itself, at inputs made by hand; one block of points and a rest.
+    #[test]
+    fn columns_of_networks_are_their_kernels() {
+        let columns: Vec<f64> = (0..3 * 21).map(|i| f64::from(i) * 0.618 % 1.0).collect();
+        let points = Points::from_columns(3, &columns);
+        let x = [0.3, 0.9, 0.1];
+        for (symmetric, input) in [(false, (|x| x) as fn(f64) -> f64), (true, |x| 2.0 * x - 1.0)] {
+            let config = NtkConfig { depth: 3, symmetric, ..NtkConfig::default() };
+            let factor = Factor { ntk: config, ..Factor::new(Form::NtkRelu, vec![0, 2], vec![0.5, 2.0]) };
+            let kernel = Kernel { outputscale: 0.7, factors: vec![factor] };
+            let ntk = super::super::ntk::Ntk::new(Activation::Relu, &config, 2);
+            let inputs = |x: &[f64]| [input(x[0]) / 0.5, input(x[2]) / 2.0];
+            let square = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+            let mut column = vec![0.0; 19];
+            kernel.column(&points, 2, &x, &mut column);
+            for (i, value) in column.iter().enumerate() {
+                let (a, b) = (inputs(&x), inputs(&points.point(i + 2)));
+                let expected = 0.7 * ntk.value(square(a, [0.0; 2]), square(b, [0.0; 2]), square(a, b));
+                assert!((value - expected).abs() < 1e-13, "{i}: {value} {expected}");
+            }
+            let own = ntk.value(square(inputs(&x), [0.0; 2]), square(inputs(&x), [0.0; 2]), 0.0);
+            assert!((kernel.variance(&x) - 0.7 * own).abs() < 1e-13);
         }
     }
 }

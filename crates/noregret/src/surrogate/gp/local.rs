@@ -25,6 +25,13 @@ impl<'a> LocalGp<'a> {
     pub fn new(gp: &'a Gp, center: &[f64], neighbors: usize) -> Result<Self, NotPositiveDefinite> {
         let mut k = vec![0.0; gp.len()];
         gp.kernel().column(gp.points(), 0, center, &mut k);
+        if gp.kernel().factors.iter().any(|f| f.form.activation().is_some()) {
+            // Correlations, not covariances: a network's are largest with the inputs farthest from the origin.
+            for (i, k) in k.iter_mut().enumerate() {
+                let variance = gp.kernel().variance(&gp.points().point(i));
+                *k /= if variance > 0.0 { variance.sqrt() } else { 1.0 };
+            }
+        }
         let mut nearest: Vec<usize> = (0..gp.len()).collect();
         if neighbors < nearest.len() {
             nearest.select_nth_unstable_by(neighbors, |&a, &b| k[b].total_cmp(&k[a]).then(a.cmp(&b)));

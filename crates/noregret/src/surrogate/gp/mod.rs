@@ -5,6 +5,8 @@ pub mod fit;
 pub mod hyperparameters;
 pub mod kernel;
 pub mod local;
+mod network;
+pub mod ntk;
 pub mod path;
 pub mod posterior;
 #[cfg(test)]
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::space::Kind;
 use hyperparameters::{Hyperparameters, Prior, Tunable};
 use kernel::{Factor, Form, Kernel};
+use ntk::{NtkConfig, NtkError};
 
 /// What Gaussian process a strategy uses. The defaults suit objectives nobody knows anything about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,8 @@ use kernel::{Factor, Form, Kernel};
 pub struct GpConfig {
     /// Kernel of the numeric parameters; categories always use the overlap kernel, multiplied with it.
     pub kernel: Form,
+    /// The network, if the kernel is `ntk-relu` or `ntk-erf`.
+    pub ntk: NtkConfig,
     /// One lengthscale for all numeric parameters instead of one each.
     pub isotropic: bool,
     /// Lengthscales, in units of the unit cube.
@@ -53,6 +58,7 @@ impl Default for GpConfig {
     fn default() -> Self {
         Self {
             kernel: Form::Matern52,
+            ntk: NtkConfig::default(),
             isotropic: false,
             lengthscale: Tunable { start: 0.5, low: 5e-3, high: 1e2, prior: Prior::DimensionScaled },
             lengthscales: Vec::new(),
@@ -105,9 +111,17 @@ pub enum GpConfigError {
     },
     /// A kernel that the parameters cannot have.
     #[error(
-        "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential or linear"
+        "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential, linear, ntk-relu or ntk-erf"
     )]
     OverlapForNumbers,
+    /// A network that cannot be meant.
+    #[error(transparent)]
+    Ntk(#[from] NtkError),
+    /// A kernel that whole functions cannot be drawn from.
+    #[error(
+        "the kernel of a network has no random features, which drawing whole functions takes; algorithms `ntk-ts` and `ts` draw at candidates"
+    )]
+    NoFeatures,
     /// A schedule that cannot be kept.
     #[error("refit_growth must be a share of 0 or more, not {value}")]
     RefitGrowth {
@@ -140,6 +154,7 @@ impl GpConfig {
         if self.kernel == Form::Overlap {
             return Err(GpConfigError::OverlapForNumbers);
         }
+        self.ntk.validate()?;
         if !(self.refit_growth >= 0.0 && self.refit_growth.is_finite()) {
             return Err(GpConfigError::RefitGrowth { value: self.refit_growth });
         }
@@ -149,6 +164,12 @@ impl GpConfig {
             }
         }
         Ok(())
+    }
+
+    /// The same, for algorithms that draw whole functions by random features.
+    pub fn validate_for_paths(&self) -> Result<(), GpConfigError> {
+        self.validate()?;
+        if self.kernel.activation().is_some() { Err(GpConfigError::NoFeatures) } else { Ok(()) }
     }
 
     /// The kernel's structure for coordinates of these kinds: numbers and categories apart, constants left out.
@@ -162,11 +183,11 @@ impl GpConfig {
         if !numeric.is_empty() {
             let count = if self.isotropic { 1 } else { numeric.len() };
             let lengthscales = self.starts(count);
-            factors.push(Factor { form: self.kernel, dims: numeric, lengthscales });
+            factors.push(Factor { ntk: self.ntk, ..Factor::new(self.kernel, numeric, lengthscales) });
         }
         if !categories.is_empty() {
             let lengthscales = vec![self.lengthscale.start; categories.len()];
-            factors.push(Factor { form: Form::Overlap, dims: categories, lengthscales });
+            factors.push(Factor::new(Form::Overlap, categories, lengthscales));
         }
         Kernel { outputscale: self.outputscale.start, factors }
     }

@@ -14,7 +14,8 @@
 //!
 //! Frequencies are drawn anew for every path: with fixed ones the covariance is biased, with fresh ones it is exact in
 //! expectation. A Matérn kernel has Student-t frequencies with `2 nu` degrees of freedom; an overlap factor is a random
-//! sign per category, shared by all categories with probability `exp(-1 / l)`; a linear factor is a random plane.
+//! sign per category, shared by all categories with probability `exp(-1 / l)`; a linear factor is a random plane. The kernel
+//! of a network has no such features: `GpConfig::validate_for_paths` refuses it.
 
 use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
@@ -114,6 +115,7 @@ impl PriorDraw {
                         draw.signs.push(Signs { dim, shared, common: words(rng), seed: rng.next_u64() });
                     }
                 }
+                Form::NtkRelu | Form::NtkErf => panic!("the kernel of a network has no random features"),
                 stationary => {
                     // Student-t with 2 nu degrees of freedom: a normal over the root of a scaled chi-squared.
                     let stretch: Vec<f64> = match degrees_of_freedom(stationary) {
@@ -233,7 +235,7 @@ fn degrees_of_freedom(form: Form) -> Option<f64> {
         Form::Matern12 => Some(1.0),
         Form::Matern32 => Some(3.0),
         Form::Matern52 => Some(5.0),
-        Form::SquaredExponential | Form::Linear | Form::Overlap => None,
+        Form::SquaredExponential | Form::Linear | Form::Overlap | Form::NtkRelu | Form::NtkErf => None,
     }
 }
 
@@ -249,6 +251,9 @@ pub struct Path<'a> {
 impl<'a> Path<'a> {
     /// Draws a function from the posterior of `gp` (pending points play no part: a sample's own value there is what it
     /// imputes). `O(n^2)` for the correction.
+    ///
+    /// # Panics
+    /// If the kernel is that of a network.
     pub fn draw(gp: &'a Gp, features: usize, rng: &mut Stream) -> Self {
         let n = gp.observed();
         let prior = PriorDraw::new(gp.kernel(), gp.points().dims(), features, rng);
@@ -327,6 +332,9 @@ impl FeaturePath {
     /// `O(n F^2 + F^3)`.
     ///
     /// With `A = Phi^T D^-1 Phi + I = L L^T`, a draw is `A^-1 Phi^T D^-1 y + L^-T z`.
+    ///
+    /// # Panics
+    /// If the kernel is that of a network.
     pub fn draw(gp: &Gp, y: &[f64], features: usize, rng: &mut Stream) -> Result<Self, NotPositiveDefinite> {
         let n = gp.observed();
         let mut draw = PriorDraw::new(gp.kernel(), gp.points().dims(), features, rng);
