@@ -16,6 +16,7 @@ use super::gp_ucb::{GpUcb, GpUcbConfig};
 use super::initial::Sobol;
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
+use super::random_forest::{RandomForest, RandomForestConfig};
 use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
 use super::rff_ts::{RffTs, RffTsConfig};
 use super::sp::{Sp, SpConfig};
@@ -72,6 +73,8 @@ pub enum Algorithm {
     EpsGreedy(EpsGreedyConfig),
     /// Evolution in which the oldest dies.
     RegEvolution(RegEvolutionConfig),
+    /// Expected improvement on a random forest.
+    RandomForest(RandomForestConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -88,7 +91,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 21] = [
+const DESCRIPTIONS: [(&str, &str, &str); 22] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -173,6 +176,11 @@ const DESCRIPTIONS: [(&str, &str, &str); 21] = [
         "reg-evolution",
         "Real et al. 2019, Alg. 1",
         "mutates the best of a sample of the last evaluations, without a model: thousands of cheap evaluations",
+    ),
+    (
+        "random-forest",
+        "Hutter et al. 2011 (SMAC); Breiman 2001",
+        "expected improvement on regression trees: many categories, jumps, and no lengthscales to fit",
     ),
 ];
 
@@ -271,6 +279,7 @@ impl Algorithm {
             Algorithm::AsyncTs(_) => "async-ts",
             Algorithm::EpsGreedy(_) => "eps-greedy",
             Algorithm::RegEvolution(_) => "reg-evolution",
+            Algorithm::RandomForest(_) => "random-forest",
         }
     }
 
@@ -298,6 +307,7 @@ impl Algorithm {
             Algorithm::AsyncTs(config) => Box::new(AsyncTs::try_from(config)?),
             Algorithm::EpsGreedy(config) => Box::new(EpsGreedy::try_from(config)?),
             Algorithm::RegEvolution(config) => Box::new(RegEvolution::try_from(config)?),
+            Algorithm::RandomForest(config) => Box::new(RandomForest::try_from(config)?),
         })
     }
 }

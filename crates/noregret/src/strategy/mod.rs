@@ -21,6 +21,7 @@ pub mod memo;
 pub mod model;
 pub mod qei;
 pub mod random;
+pub mod random_forest;
 pub mod reg_evolution;
 pub mod rff_ts;
 pub mod sp;
