@@ -2,12 +2,14 @@
 
 use divan::{Bencher, black_box};
 use noregret::math::rng::{Purpose, Seed};
-use noregret::surrogate::Gradient;
+use noregret::space::Kind;
+use noregret::surrogate::forest::{Forest, ForestConfig};
 use noregret::surrogate::gp::candidates::Candidates;
 use noregret::surrogate::gp::kernel::{Form, Kernel};
 use noregret::surrogate::gp::path::Path;
 use noregret::surrogate::gp::posterior::Gp;
 use noregret::surrogate::points::Points;
+use noregret::surrogate::{Gradient, Surrogate};
 use noregret::{Algorithm, Space, Study};
 use rand::RngExt;
 
@@ -87,4 +89,24 @@ fn propose_cold(bencher: Bencher, n: usize) {
             study
         })
         .bench_refs(|study| study.ask(1).expect("a suggestion"));
+}
+
+fn trees(n: usize) -> Forest {
+    let points = points(n);
+    let y: Vec<f64> = (0..n).map(|i| points.point(i).iter().map(|x| (x - 0.4).powi(2)).sum()).collect();
+    let mut rng = Seed(1).stream(Purpose::Experiment, n as u64, 1);
+    Forest::fit(&ForestConfig::default(), &[Kind::Continuous; 6], &points, &y, &mut rng)
+}
+
+/// A random forest of 100 trees.
+#[divan::bench(args = SIZES)]
+fn forest(bencher: Bencher, n: usize) {
+    bencher.bench(|| trees(black_box(n)));
+}
+
+/// Its mean and variance at 10,000 candidates.
+#[divan::bench(args = SIZES)]
+fn forest_candidates(bencher: Bencher, n: usize) {
+    let (forest, set) = (trees(n), points(10_000));
+    bencher.bench(|| forest.marginals(&set));
 }

@@ -6,6 +6,7 @@
 use super::{Maximize, MaximizeError, Maximum, Region, Work};
 use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
+use crate::space::Pool;
 use crate::surrogate::points::Points;
 
 /// Rows that are scored at a time: a megabyte of coordinates if there are 16, and a multiple of the panels in which
@@ -40,14 +41,7 @@ impl Maximize for Exhaustive {
         let Some(pool) = region.space.as_pool() else {
             return Err(MaximizeError::NothingLeft { tried: 0 });
         };
-        let mut values = Vec::with_capacity(pool.len());
-        for begin in (0..pool.len()).step_by(PANEL) {
-            let rows = begin..(begin + PANEL).min(pool.len());
-            values.extend(utility.values(&Points::from_columns(pool.dims(), &pool.encoded(rows))));
-        }
-        let row = best_where(&values, |row| region.is_taken(&[], Some(row)))?; // rows are known by number
-        let work = Work { values: values.len(), gradients: 0 };
-        Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
+        best_row(pool, region, |rows| utility.values(rows))
     }
 }
 
@@ -73,6 +67,22 @@ impl Maximize for SobolGrid {
         let points = region.sobol(self.size, rng)?;
         best_of(&utility.values(&points), &points, region)
     }
+}
+
+/// The best row of the region's pool by `score` that is not taken; ties go to the lowest. Rows are scored in panels.
+pub(crate) fn best_row(
+    pool: &Pool,
+    region: &Region<'_>,
+    score: impl Fn(&Points) -> Vec<f64>,
+) -> Result<Maximum, MaximizeError> {
+    let mut values = Vec::with_capacity(pool.len());
+    for begin in (0..pool.len()).step_by(PANEL) {
+        let rows = begin..(begin + PANEL).min(pool.len());
+        values.extend(score(&Points::from_columns(pool.dims(), &pool.encoded(rows))));
+    }
+    let row = best_where(&values, |row| region.is_taken(&[], Some(row)))?; // rows are known by number
+    let work = Work { values: values.len(), gradients: 0 };
+    Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
 }
 
 /// The best of `points` by `values` that is not taken; ties go to the lowest index. If `points` are the rows of the
@@ -112,7 +122,7 @@ mod tests {
     use super::*;
     use crate::maximize::Taken;
     use crate::maximize::function::Function;
-    use crate::space::{Pool, Space};
+    use crate::space::Space;
 
     /// Points 0, 1/4, 1/2, 3/4, 1 with the given values; `taken` of them are not to be suggested.
     fn pick(values: [f64; 5], taken: &[usize]) -> Result<f64, MaximizeError> {

@@ -20,6 +20,7 @@ use super::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
 use super::ntk_ts::{NtkTs, NtkTsConfig};
 use super::qei::{Qei, QeiConfig};
 use super::random::Random;
+use super::random_forest::{RandomForest, RandomForestConfig};
 use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
 use super::rff_ts::{RffTs, RffTsConfig};
 use super::sp::{Sp, SpConfig};
@@ -95,6 +96,8 @@ pub enum Algorithm {
     NeuralGreedy(NeuralGreedyConfig),
     /// Expected improvement on the last layer of a network.
     Dngo(DngoConfig),
+    /// Expected improvement on a random forest.
+    RandomForest(RandomForestConfig),
 }
 
 /// What is said of an algorithm to someone who chooses one.
@@ -111,7 +114,7 @@ pub struct Description {
 }
 
 /// Name, paper and purpose of every algorithm.
-const DESCRIPTIONS: [(&str, &str, &str); 30] = [
+const DESCRIPTIONS: [(&str, &str, &str); 31] = [
     ("auto", "", "the default: chooses for you, and says what it chose and why"),
     ("random", "", "uniform random points: the baseline"),
     (
@@ -242,6 +245,11 @@ const DESCRIPTIONS: [(&str, &str, &str); 30] = [
         "Snoek et al. 2015",
         "expected improvement on the last layer of a network, as a rival in published comparisons",
     ),
+    (
+        "random-forest",
+        "Hutter et al. 2011 (SMAC); Breiman 2001",
+        "expected improvement on regression trees: many categories, jumps, and no lengthscales to fit",
+    ),
 ];
 
 /// A choice of algorithm that cannot be meant.
@@ -348,6 +356,7 @@ impl Algorithm {
             Algorithm::NeuralBo(_) => "neural-bo",
             Algorithm::NeuralGreedy(_) => "neural-greedy",
             Algorithm::Dngo(_) => "dngo",
+            Algorithm::RandomForest(_) => "random-forest",
         }
     }
 
@@ -384,6 +393,7 @@ impl Algorithm {
             Algorithm::NeuralBo(config) => Box::new(NeuralBo::neural_bo(config)?),
             Algorithm::NeuralGreedy(config) => Box::new(NeuralGreedy::try_from(config)?),
             Algorithm::Dngo(config) => Box::new(Dngo::try_from(config)?),
+            Algorithm::RandomForest(config) => Box::new(RandomForest::try_from(config)?),
         })
     }
 }

@@ -27,6 +27,7 @@ pub mod neural_greedy;
 pub mod ntk_ts;
 pub mod qei;
 pub mod random;
+pub mod random_forest;
 pub mod reg_evolution;
 pub mod rff_ts;
 pub mod sp;

@@ -182,7 +182,7 @@ impl GpModel {
     /// Fits hyperparameters to the whole history, starting where the last fit ended.
     fn fit(&self, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
         let data = Dataset::new(self.config.max_points, history, history.len(), seed);
-        let (mean, sd) = if self.config.standardize { data.mean_and_sd() } else { (0.0, 1.0) };
+        let (mean, sd) = if self.config.standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
             .filter(|fit| {
@@ -273,12 +273,7 @@ impl Dataset {
     /// The first `n` evaluations of `history`, or a subset of them if they are too many.
     pub(super) fn new(max_points: usize, history: &History, n: usize, seed: u64) -> Self {
         let outcomes = &history.outcomes()[..n];
-        let value = |outcome: &Outcome| match outcome {
-            Outcome::Value { y, .. } => Some(*y),
-            Outcome::Failed => None,
-        };
-        let worst = outcomes.iter().filter_map(value).fold(f64::INFINITY, f64::min);
-        let values: Vec<f64> = outcomes.iter().map(|o| value(o).unwrap_or(worst)).collect();
+        let (values, worst) = values_with_worst(outcomes);
         let known = |o: &Outcome| match o {
             Outcome::Value { noise_variance, .. } => *noise_variance,
             Outcome::Failed => None,
@@ -295,25 +290,6 @@ impl Dataset {
         }
     }
 
-    /// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
-    pub(super) fn mean_and_sd(&self) -> (f64, f64) {
-        // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
-        if let Some((first, rest)) = self.values.split_first()
-            && rest.iter().all(|y| y.to_bits() == first.to_bits())
-        {
-            return (*first, 1.0);
-        }
-        let n = self.values.len().max(1) as f64;
-        let mean: f64 = self.values.iter().map(|y| y / n).sum();
-        let largest = self.values.iter().map(|y| (y / 2.0 - mean / 2.0).abs()).fold(0.0, f64::max);
-        if largest == 0.0 {
-            return (mean, 1.0);
-        }
-        let squares: f64 = self.values.iter().map(|y| ((y / 2.0 - mean / 2.0) / largest).powi(2) / n).sum();
-        let sd = 2.0 * (largest * squares.sqrt());
-        (mean, if sd.is_normal() { sd } else { 1.0 })
-    }
-
     pub(super) fn standardized(mut self, mean: f64, sd: f64) -> Self {
         self.values.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
         self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
@@ -325,6 +301,35 @@ impl Dataset {
         let known = rows.iter().map(|&i| self.known_noise[i]).collect();
         (self.points.select(rows), y, known)
     }
+}
+
+/// The values, with the worst of them in place of failures, and that worst value.
+pub(super) fn values_with_worst(outcomes: &[Outcome]) -> (Vec<f64>, f64) {
+    let value = |outcome: &Outcome| match outcome {
+        Outcome::Value { y, .. } => Some(*y),
+        Outcome::Failed => None,
+    };
+    let worst = outcomes.iter().filter_map(value).fold(f64::INFINITY, f64::min);
+    (outcomes.iter().map(|outcome| value(outcome).unwrap_or(worst)).collect(), worst)
+}
+
+/// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
+pub(super) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+    // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
+    if let Some((first, rest)) = values.split_first()
+        && rest.iter().all(|y| y.to_bits() == first.to_bits())
+    {
+        return (*first, 1.0);
+    }
+    let n = values.len().max(1) as f64;
+    let mean: f64 = values.iter().map(|y| y / n).sum();
+    let largest = values.iter().map(|y| (y / 2.0 - mean / 2.0).abs()).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return (mean, 1.0);
+    }
+    let squares: f64 = values.iter().map(|y| ((y / 2.0 - mean / 2.0) / largest).powi(2) / n).sum();
+    let sd = 2.0 * (largest * squares.sqrt());
+    (mean, if sd.is_normal() { sd } else { 1.0 })
 }
 
 /// `(y - mean) / sd`, in halves, which round alike: the difference of two large values may be no float.

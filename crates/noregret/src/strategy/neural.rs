@@ -13,7 +13,7 @@ use super::diagnostics::Diagnostics;
 use super::history::{Choice, History};
 use super::initial;
 use super::memo::Memo;
-use super::model::Dataset;
+use super::model::{Dataset, mean_and_sd};
 use crate::acquisition::Acquisition;
 use crate::error::Error;
 use crate::math::rng::Stream;
@@ -182,7 +182,7 @@ impl Told {
                 data.values.len()
             ));
         }
-        let (mean, sd) = if standardize { data.mean_and_sd() } else { (0.0, 1.0) };
+        let (mean, sd) = if standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
         let data = data.standardized(mean, sd);
         let usual = noise * noise;
         // Noise that is known counts in place of the usual one; not so little of it that 32 bits would not do.

@@ -1,5 +1,6 @@
 //! From data to a posterior: what is believed of the objective at points not tried yet.
 
+pub mod forest;
 pub mod gp;
 pub mod neural;
 pub mod nystrom;

@@ -68,6 +68,12 @@ fn the_guide_explains_every_option() {
         assert!(explained.contains(&option.as_str()), "the guide does not explain `network.{option}`");
     }
 
+    let explained = first_column(GUIDE, "\n### The forest\n");
+    let forest = serde_json::to_value(Algorithm::by_name("random-forest").unwrap()).unwrap();
+    let mut known: Vec<&str> = forest["forest"].as_object().unwrap().keys().map(String::as_str).collect();
+    known.sort_by_key(|option| explained.iter().position(|explained| explained == option));
+    assert_eq!(explained, known);
+
     let explained = first_column(GUIDE, "\n### Options\n");
     for algorithm in Algorithm::all() {
         for option in algorithm.options.as_object().unwrap().keys() {
