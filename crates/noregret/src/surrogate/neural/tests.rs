@@ -541,3 +541,79 @@ fn linear_draws_are_samples_of_the_posterior() {
         }
     }
 }
+
+/// The kernel of an infinitely wide network, between columns of `x`.
+fn infinite(activation: Activation, depth: usize, x: &Mat<f32>) -> impl Fn(usize, usize) -> f64 + use<> {
+    use crate::surrogate::gp::ntk;
+    let config = ntk::NtkConfig { depth, weight_sd: 1.5, bias_sd: 0.3, symmetric: false };
+    let activation = match activation {
+        Activation::Relu => ntk::Activation::Relu,
+        _ => ntk::Activation::Erf,
+    };
+    let kernel = ntk::Ntk::new(activation, &config, x.nrows());
+    let points: Vec<Vec<f64>> = (0..x.ncols()).map(|j| wide(x.col_as_slice(j))).collect();
+    move |i, j| {
+        let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        let gap: f64 = points[i].iter().zip(&points[j]).map(|(a, b)| (a - b).powi(2)).sum();
+        kernel.value(square(&points[i]), square(&points[j]), gap)
+    }
+}
+
+/// The tangent kernel of a finite network approaches that of an infinite one as the root of its width: sixteen times the width, a
+/// quarter of the error.
+#[test]
+fn wide_networks_have_the_infinite_kernel() {
+    const NETWORKS: u64 = 30;
+    for activation in [Activation::Relu, Activation::Erf] {
+        let error = |width: usize| {
+            let config = NetworkConfig { width, activation, bias_sd: 0.3, ..NetworkConfig::default() };
+            let network = config.network(3);
+            let mut rng = Stream::seed_from_u64(2);
+            let x = Mat::from_fn(3, 5, |_, _| rng.random_range(-1.0_f32..1.0));
+            let exact = infinite(activation, 2, &x);
+            let mut squares = 0.0;
+            for seed in 0..NETWORKS {
+                let theta = network.init(&mut Stream::seed_from_u64(seed));
+                let mut model = AtPoints::new(&network, x.as_ref());
+                model.move_to(&theta);
+                model.linearize();
+                let gram = model.gram();
+                for i in 0..5 {
+                    squares += (0..5).map(|j| (f64::from(gram[(i, j)]) - exact(i, j)).powi(2)).sum::<f64>();
+                }
+            }
+            (squares / (25 * NETWORKS) as f64).sqrt()
+        };
+        let (narrow, broad) = (error(32), error(512));
+        // Both are estimated from 30 networks, each to about a sixth of itself: within a factor of two of 4.
+        assert!((2.0..8.0).contains(&(narrow / broad)), "{activation:?}: {narrow} {broad}");
+        assert!(broad < 0.5, "{activation:?}: {broad}");
+    }
+}
+
+/// Draws of a wide network have the moments of the infinite posterior, up to what the finite width leaves.
+#[test]
+fn draws_of_wide_networks_approach_the_infinite_posterior() {
+    const DRAWS: usize = 400;
+    let sampler = sampler(512, Activation::Erf, 1);
+    let (data, points) = data(&sampler, 5);
+    let mut all = points.clone();
+    [[0.2, 0.9], [0.5, 0.5]].iter().for_each(|x| all.push(x));
+    let kernel = infinite(Activation::Erf, 1, &sampler.encoder.encode(&all, 0..7));
+    let y: Vec<f64> = data.y.iter().map(|y| f64::from(*y)).collect();
+    let (mean, covariance, _) = posterior(&kernel, &y, 5, 2, f64::from(data.noise * data.noise));
+    let draws: Vec<Vec<f64>> = (0..DRAWS)
+        .map(|i| {
+            sampler.sto_bnts(&data, &mut Stream::seed_from_u64(i as u64)).unwrap().values(&all.slice(5..7))
+        })
+        .collect();
+    for a in 0..2 {
+        let average = draws.iter().map(|d| d[a] / DRAWS as f64).sum::<f64>();
+        let variance = draws.iter().map(|d| (d[a] - average).powi(2) / DRAWS as f64).sum::<f64>();
+        let sd = covariance[a][a].sqrt();
+        // Four standard errors, and a twentieth for the width.
+        assert!((average - mean[a]).abs() < (4.0 / 20.0 + 0.05) * sd, "{a}: {average} {}", mean[a]);
+        let error = 4.0 * (2.0 / DRAWS as f64).sqrt() + 0.05;
+        assert!((variance / covariance[a][a] - 1.0).abs() < error, "{a}: {variance} {}", covariance[a][a]);
+    }
+}
