@@ -64,7 +64,7 @@ impl Model for AtPoints<'_> {
     }
 
     fn gram(&self) -> Mat<f32> {
-        self.network.gram((&self.trace, &self.signals), (&self.trace, &self.signals))
+        self.network.gram_of_itself(&self.trace, &self.signals)
     }
 }
 

@@ -14,13 +14,19 @@
 //! asked of them are sums over points ([`Network::pull_back`]), products with a direction ([`Network::push_forward`]) and
 //! products with each other ([`Network::gram`]).
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 use super::activation::Activation;
 use super::convolution::{Convolution, Image};
 use crate::math::rng::Stream;
+
+/// Columns of a kernel matrix computed at a time.
+const GRAM_PANEL: usize = 256;
 
 /// One affine layer.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +56,7 @@ impl Layer {
         self.bias_scale != 0.0
     }
 
-    fn biases_range(&self) -> std::ops::Range<usize> {
+    fn biases_range(&self) -> Range<usize> {
         let begin = self.offset + self.inputs * self.outputs;
         begin..begin + if self.has_biases() { self.outputs } else { 0 }
     }
@@ -109,6 +115,11 @@ pub(super) fn reshape(m: &mut Mat<f32>, rows: usize, columns: usize) {
     if m.nrows() != rows || m.ncols() != columns {
         *m = Mat::zeros(rows, columns);
     }
+}
+
+/// Some columns of a matrix.
+fn part<'a>(m: &'a Mat<f32>, columns: &Range<usize>) -> MatRef<'a, f32> {
+    m.as_ref().subcols(columns.start, columns.len())
 }
 
 /// `out = scale * left * right`.
@@ -177,7 +188,7 @@ impl Network {
     }
 
     /// Where the biases of all layers are.
-    pub fn biases(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+    pub fn biases(&self) -> impl Iterator<Item = Range<usize>> {
         self.layers.iter().map(Layer::biases_range)
     }
 
@@ -187,7 +198,7 @@ impl Network {
     }
 
     /// Where the parameters of the last layer, weights and biases, are.
-    pub fn last_layer(&self) -> std::ops::Range<usize> {
+    pub fn last_layer(&self) -> Range<usize> {
         self.last().offset..self.last().end()
     }
 
@@ -355,15 +366,43 @@ impl Network {
     /// `J J'^T`: the empirical tangent kernel between two sets of points, by the layerwise rule
     /// `sum_l (delta_l^T delta'_l) o (s_l^2 a_{l-1}^T a'_{l-1} + t_l^2)`.
     pub fn gram(&self, left: (&Trace, &Signals), right: (&Trace, &Signals)) -> Mat<f32> {
-        let (n, m) = (left.0.output.len(), right.0.output.len());
+        self.gram_of(left, 0..left.0.output.len(), right, 0..right.0.output.len())
+    }
+
+    /// The tangent kernel of a set with itself: only one triangle is computed, panel by panel.
+    pub fn gram_of_itself(&self, trace: &Trace, signals: &Signals) -> Mat<f32> {
+        let n = trace.output.len();
+        let panels: Vec<Mat<f32>> = (0..n.div_ceil(GRAM_PANEL))
+            .into_par_iter()
+            .map(|i| {
+                let begin = i * GRAM_PANEL;
+                let columns = begin..(begin + GRAM_PANEL).min(n);
+                self.gram_of((trace, signals), begin..n, (trace, signals), columns)
+            })
+            .collect();
+        let below = |i: usize, j: usize| {
+            let begin = j / GRAM_PANEL * GRAM_PANEL;
+            panels[j / GRAM_PANEL][(i - begin, j - begin)]
+        };
+        Mat::from_fn(n, n, |i, j| if i >= j { below(i, j) } else { below(j, i) })
+    }
+
+    fn gram_of(
+        &self,
+        left: (&Trace, &Signals),
+        rows: Range<usize>,
+        right: (&Trace, &Signals),
+        columns: Range<usize>,
+    ) -> Mat<f32> {
+        let (n, m) = (rows.len(), columns.len());
         let last = self.last();
         let top = self.layers.len() - 1;
         let mut gram = Mat::zeros(n, m);
         let squared = |scale: f32| scale * scale;
         product(
             gram.as_mut(),
-            left.0.a[top].transpose(),
-            right.0.a[top].as_ref(),
+            part(&left.0.a[top], &rows).transpose(),
+            part(&right.0.a[top], &columns),
             squared(last.weight_scale),
         );
         if last.has_biases() {
@@ -374,8 +413,14 @@ impl Network {
         let (mut inner, mut signal) = (Mat::zeros(n, m), Mat::zeros(n, m));
         for (l, layer) in self.hidden().iter().enumerate() {
             let scale = squared(layer.weight_scale);
-            product(inner.as_mut(), left.0.a[l].transpose(), right.0.a[l].as_ref(), scale);
-            product(signal.as_mut(), left.1.delta[l].transpose(), right.1.delta[l].as_ref(), 1.0);
+            product(
+                inner.as_mut(),
+                part(&left.0.a[l], &rows).transpose(),
+                part(&right.0.a[l], &columns),
+                scale,
+            );
+            let (lower, upper) = (part(&left.1.delta[l], &rows), part(&right.1.delta[l], &columns));
+            product(signal.as_mut(), lower.transpose(), upper, 1.0);
             let shift = squared(layer.bias_scale);
             for j in 0..m {
                 let pairs = inner.col_as_slice(j).iter().zip(signal.col_as_slice(j));
@@ -385,7 +430,7 @@ impl Network {
             }
         }
         if self.front.is_some() {
-            let (left, right) = (left.1.front.transpose(), right.1.front.as_ref());
+            let (left, right) = (part(&left.1.front, &rows).transpose(), part(&right.1.front, &columns));
             matmul(gram.as_mut(), Accum::Add, left, right, 1.0, Par::Seq);
         }
         gram

@@ -58,7 +58,7 @@ impl Uncertainty {
                 Ok(Self::Diagonal(diagonal))
             }
             Variance::Exact => {
-                let gram = network.gram((&trace, &signals), (&trace, &signals));
+                let gram = network.gram_of_itself(&trace, &signals);
                 let n = gram.nrows();
                 let factor = Cholesky::factor(n, |j, rows| {
                     for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {

@@ -182,6 +182,18 @@ fn the_tangent_kernel_is_the_product_of_jacobians() {
 }
 
 #[test]
+fn the_kernel_of_a_set_with_itself_is_the_same_in_panels() {
+    let f = &fixtures(600)[0];
+    let whole = f.network.gram((&f.trace, &f.signals), (&f.trace, &f.signals));
+    let panels = f.network.gram_of_itself(&f.trace, &f.signals);
+    for j in 0..600 {
+        for i in 0..600 {
+            assert!((whole[(i, j)] - panels[(i, j)]).abs() <= 1e-5 * (1.0 + whole[(i, j)].abs()), "{i} {j}");
+        }
+    }
+}
+
+#[test]
 fn squares_of_gradients_are_added_up_by_layers() {
     for f in fixtures(3) {
         let mut sums = vec![0.5_f32; f.theta.len()];
