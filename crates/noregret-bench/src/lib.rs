@@ -4,6 +4,7 @@
 //! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
 
 pub mod bbkb;
+mod data_table;
 mod error;
 pub mod inexact;
 mod options;
