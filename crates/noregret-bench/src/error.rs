@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::report::PlotError;
+use crate::report::{PlotError, ReadError};
 
 /// What went wrong in an experiment.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,14 @@ pub enum BenchError {
         path: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// A file of earlier results is not one.
+    #[error("cannot go on from {}", path.display())]
+    Records {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: ReadError,
     },
     /// A data set is not what it should be.
     #[error("{}, line {line}: {problem}", path.display())]
