@@ -7,6 +7,7 @@ pub mod bbkb;
 mod data_table;
 mod error;
 pub mod inexact;
+pub mod neural_bo;
 mod options;
 mod output;
 pub mod report;
