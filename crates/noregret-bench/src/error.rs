@@ -55,6 +55,20 @@ pub enum BenchError {
         /// Why not.
         source: ReadError,
     },
+    /// A data set that the experiment cannot do without is missing.
+    #[error("{} is missing; scripts/fetch-data {name} gets it", path.display())]
+    NoData {
+        /// Which data set.
+        name: &'static str,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The library cannot do yet what the experiment needs.
+    #[error("{what} is not available yet")]
+    NotAvailable {
+        /// What it cannot do.
+        what: String,
+    },
     /// A data set is not what it should be.
     #[error("{}, line {line}: {problem}", path.display())]
     Table {

@@ -12,6 +12,7 @@ mod options;
 mod output;
 pub mod report;
 pub mod speed;
+pub mod sto_bnts;
 pub mod store;
 pub mod ts_rsr;
 

@@ -48,6 +48,7 @@ fn help_is_a_success_with_examples() {
         &["schema", "--help"],
         &["bench", "inexact", "--help"],
         &["bench", "neural-bo", "--help"],
+        &["bench", "sto-bnts", "--help"],
     ] {
         let output = noregret(args);
         assert_eq!(output.status.code(), Some(0), "{args:?}");
