@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::report::PlotError;
+use crate::report::{PlotError, ReadError};
 
 /// What went wrong in an experiment.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,28 @@ pub enum BenchError {
         path: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// A file of earlier results is not one.
+    #[error("cannot go on from {}", path.display())]
+    Records {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: ReadError,
+    },
+    /// A data set that the experiment cannot do without is missing.
+    #[error("{} is missing; scripts/fetch-data {name} gets it", path.display())]
+    NoData {
+        /// Which data set.
+        name: &'static str,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The library cannot do yet what the experiment needs.
+    #[error("{what} is not available yet")]
+    NotAvailable {
+        /// What it cannot do.
+        what: String,
     },
     /// A data set is not what it should be.
     #[error("{}, line {line}: {problem}", path.display())]

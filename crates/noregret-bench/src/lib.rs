@@ -4,12 +4,15 @@
 //! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
 
 pub mod bbkb;
+mod data_table;
 mod error;
 pub mod inexact;
+pub mod neural_bo;
 mod options;
 mod output;
 pub mod report;
 pub mod speed;
+pub mod sto_bnts;
 pub mod store;
 pub mod ts_rsr;
 

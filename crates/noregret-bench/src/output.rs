@@ -1,8 +1,8 @@
 //! Where the results of an experiment go: records to machines, tables to people, figures to a folder.
 
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::report::Record;
@@ -18,6 +18,8 @@ pub struct Output<'a> {
     stem: String,
     folder: Option<PathBuf>,
     file: Option<(PathBuf, File)>,
+    /// Found in the file and not asked for yet; see [`Self::reuse`].
+    earlier: Vec<Record>,
     records: Vec<Record>,
 }
 
@@ -36,7 +38,40 @@ impl<'a> Output<'a> {
             let created = File::create(&path).map_err(|source| at(&path, source))?;
             file = Some((path, created));
         }
-        Ok(Self { out, json: options.json, stem, folder: options.out.clone(), file, records: Vec::new() })
+        let (json, folder) = (options.json, options.out.clone());
+        Ok(Self { out, json, stem, folder, file, earlier: Vec::new(), records: Vec::new() })
+    }
+
+    /// The same, but records that the folder already holds are kept, and need not be made again: see [`Self::reuse`].
+    ///
+    /// The last line of a run that was interrupted may be half a record; it is cut off.
+    pub fn resumed(
+        options: &Options,
+        stem: impl Into<String>,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, BenchError> {
+        let stem = stem.into();
+        let (json, folder) = (options.json, options.out.clone());
+        let (mut file, mut earlier) = (None, Vec::new());
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
+            let path = folder.join(format!("{stem}.jsonl"));
+            earlier = earlier_records(&path)?;
+            let appended = OpenOptions::new().create(true).append(true).open(&path);
+            file = Some((path.clone(), appended.map_err(|source| at(&path, source))?));
+        }
+        Ok(Self { out, json, stem, folder, file, earlier, records: Vec::new() })
+    }
+
+    /// Takes the first earlier record for which `same` holds, if there is one; says whether there was.
+    pub fn reuse(&mut self, same: impl Fn(&Record) -> bool) -> Result<bool, BenchError> {
+        let Some(i) = self.earlier.iter().position(same) else { return Ok(false) };
+        let record = self.earlier.remove(i);
+        if self.json {
+            record.write_line(&mut self.out)?;
+        }
+        self.records.push(record);
+        Ok(true)
     }
 
     /// Takes the record of a run.
@@ -80,6 +115,20 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The records of a file, none if there is no file; what follows the last end of a line is removed from it.
+fn earlier_records(path: &Path) -> Result<Vec<Record>, BenchError> {
+    let mut text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text.map_err(|source| BenchError::Read { path: path.to_owned(), source })?,
+    };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        text.truncate(whole);
+        fs::write(path, &text).map_err(|source| at(path, source))?;
+    }
+    Record::read_all(text.as_bytes()).map_err(|source| BenchError::Records { path: path.to_owned(), source })
+}
+
 fn at(path: &Path, source: std::io::Error) -> BenchError {
     BenchError::File { path: path.to_owned(), source }
 }
@@ -102,6 +151,35 @@ mod tests {
         assert_eq!(printed(&Options::default()), "a table\n");
         let json = printed(&Options { json: true, ..Options::default() });
         assert!(json.starts_with("{\"experiment\"") && json.lines().count() == 1, "{json}");
+    }
+
+    #[test]
+    fn what_a_folder_holds_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+        let named = |problem: &str| Record { problem: problem.into(), ..Record::default() };
+        let go = |problems: &[&str]| {
+            let mut out = Vec::new();
+            let mut output = Output::resumed(&options, "test", &mut out).unwrap();
+            let mut made = 0;
+            for problem in problems {
+                if !output.reuse(|record| record.problem == *problem).unwrap() {
+                    output.record(named(problem)).unwrap();
+                    made += 1;
+                }
+            }
+            assert_eq!(output.records().len(), problems.len());
+            made
+        };
+        assert_eq!((go(&["a", "b"]), go(&["b", "c"]), go(&["c", "a", "b"])), (2, 1, 0));
+        let path = folder.path().join("test.jsonl");
+        let mut text = fs::read_to_string(&path).unwrap();
+        text.truncate(text.len() - 9); // interrupted within the third record
+        fs::write(&path, &text).unwrap();
+        assert_eq!((go(&["a", "b", "c"]), go(&["a", "b", "c"])), (1, 0));
+        fs::write(&path, "{\n").unwrap();
+        let refused = Output::resumed(&options, "test", &mut Vec::new()).err();
+        assert!(matches!(refused, Some(BenchError::Records { .. })), "{refused:?}");
     }
 
     #[test]

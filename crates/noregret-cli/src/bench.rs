@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{bbkb, inexact, speed, store, ts_rsr};
+use noregret_bench::{bbkb, inexact, neural_bo, speed, sto_bnts, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -23,9 +23,15 @@ enum Experiment {
     /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
     #[command(after_help = inexact::AFTER_HELP)]
     Inexact(inexact::Config),
+    /// A network as the model, against Gaussian processes and other networks (Phan-Trong et al. 2023, Tables 1 and 2)
+    #[command(after_help = neural_bo::AFTER_HELP)]
+    NeuralBo(neural_bo::Config),
     /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
     #[command(after_help = speed::AFTER_HELP)]
     Speed(speed::Config),
+    /// Thompson sampling by trained networks, in batches (Dai et al. 2022, Figures 1 and 3)
+    #[command(after_help = sto_bnts::AFTER_HELP)]
+    StoBnts(sto_bnts::Config),
     /// Batches by regret over uncertainty, against six rivals (Ren & Li, Tables 1 to 3)
     #[command(after_help = ts_rsr::AFTER_HELP)]
     TsRsr(ts_rsr::Config),
@@ -38,7 +44,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
         Experiment::Bbkb(config) => bbkb::run(config, out)?,
         Experiment::Inexact(config) => inexact::run(config, out)?,
+        Experiment::NeuralBo(config) => neural_bo::run(config, out)?,
         Experiment::Speed(config) => speed::run(config, out)?,
+        Experiment::StoBnts(config) => sto_bnts::run(config, out)?,
         Experiment::TsRsr(config) => ts_rsr::run(config, out)?,
         Experiment::Store(config) => store::run(config, out)?,
     }

@@ -7,7 +7,6 @@
 mod drawn;
 mod problem;
 mod setting;
-mod table;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -34,8 +34,7 @@ use std::path::Path;
 use noregret::math::rng::Seed;
 
 use super::drawn::{self, Function};
-use super::table;
-use crate::BenchError;
+use crate::{BenchError, data_table};
 
 /// The problems by name.
 pub(crate) const PROBLEMS: [&str; 5] = ["problem-g", "abalone", "cadata", "nas", "scaling"];
@@ -131,7 +130,7 @@ impl DataSet {
     fn problem(&self, arms: Option<usize>, data: &Path) -> Result<Problem, BenchError> {
         let &Self { name, dims, bandwidth, .. } = self;
         let path = data.join(format!("{name}.csv"));
-        let table = table::read(&path, dims)?;
+        let table = data_table::read(&path, dims)?;
         let (features, target, title) = match table {
             Some(table) => (table.features, Some(table.target), format!("{name} ({})", path.display())),
             None => (self.drawn(), None, format!("{name} (synthetic stand-in of the same size)")),

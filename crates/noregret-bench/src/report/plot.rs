@@ -7,7 +7,7 @@
 use super::summary::{Curve, Summary};
 use super::table::{compact, compact_to};
 use plotters::coord::Shift;
-use plotters::element::{DashedPathElement, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{Circle, DashedPathElement, PathElement, Polygon, Rectangle, Text};
 use plotters::prelude::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, RGBColor, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, FontTransform, IntoFont, ShapeStyle};
@@ -38,6 +38,10 @@ pub struct LinePanel {
     pub title: String,
     /// The curves.
     pub series: Vec<Series>,
+    /// Thin lines behind them, in one pale colour and without a place in the legend.
+    pub strands: Vec<Vec<(f64, f64)>>,
+    /// Dots above them, likewise.
+    pub dots: Vec<(f64, f64)>,
 }
 
 /// A mean line with a band of one standard deviation to both sides.
@@ -103,7 +107,11 @@ impl LinePlot {
             let series = Series { label: curve.algorithm.clone(), points };
             match panels.iter_mut().find(|panel| panel.title == curve.problem) {
                 Some(panel) => panel.series.push(series),
-                None => panels.push(LinePanel { title: curve.problem.clone(), series: vec![series] }),
+                None => panels.push(LinePanel {
+                    title: curve.problem.clone(),
+                    series: vec![series],
+                    ..LinePanel::default()
+                }),
             }
         }
         panels
@@ -123,12 +131,18 @@ impl LinePlot {
                 if layout.is_lowest(i) {
                     canvas.x_label(&frame, &self.x_label)?;
                 }
+                for strand in &panel.strands {
+                    canvas.strand(&frame, strand)?;
+                }
                 // Bands first, so that they never cover a line.
                 for series in &panel.series {
                     canvas.band(&frame, series, style_of(&series.label, &labels))?;
                 }
                 for series in &panel.series {
                     canvas.curve(&frame, series, style_of(&series.label, &labels))?;
+                }
+                for &dot in &panel.dots {
+                    canvas.dot(&frame, dot)?;
                 }
             }
             Ok(())
@@ -139,9 +153,12 @@ impl LinePlot {
 impl LinePanel {
     fn frame(&self, layout: &Layout, i: usize, log_y: bool) -> Frame {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = span(points().map(|point| point.x)).unwrap_or((0.0, 1.0));
+        let others = || self.strands.iter().flatten().chain(&self.dots);
+        let x = span(points().map(|point| point.x).chain(others().map(|(x, _)| *x))).unwrap_or((0.0, 1.0));
         let x = if x.0 < x.1 { x } else { (x.0 - 0.5, x.0 + 0.5) };
-        Frame { place: layout.place(i), x, y: Axis::fit(points().map(|point| (point.mean, point.sd)), log_y) }
+        let values =
+            points().map(|point| (point.mean, point.sd)).chain(others().map(|(_, y)| (*y, f64::NAN)));
+        Frame { place: layout.place(i), x, y: Axis::fit(values, log_y) }
     }
 }
 
@@ -210,6 +227,8 @@ const PALETTE: [RGBColor; 7] = [
 const INK: RGBColor = RGBColor(51, 51, 51);
 const AXIS: RGBColor = RGBColor(170, 170, 170);
 const GRID: RGBColor = RGBColor(232, 232, 232);
+const STRAND: RGBColor = RGBColor(160, 200, 225);
+const DOT: RGBColor = RGBColor(200, 30, 30);
 const PAPER: RGBColor = RGBColor(255, 255, 255);
 
 /// How a label is drawn: when the colours are used up they begin again, dashed.
@@ -656,6 +675,19 @@ impl Canvas<'_> {
         Ok(())
     }
 
+    fn strand(&self, frame: &Frame, points: &[(f64, f64)]) -> Result<(), PlotError> {
+        for run in points.split(|(_, y)| !y.is_finite()).filter(|run| !run.is_empty()) {
+            let line: Vec<(f64, f64)> = run.iter().map(|(x, y)| (frame.x(*x), frame.y(*y))).collect();
+            self.line(&line, Style { colour: STRAND, dashed: false }, 0.6)?;
+        }
+        Ok(())
+    }
+
+    fn dot(&self, frame: &Frame, (x, y): (f64, f64)) -> Result<(), PlotError> {
+        let (radius, _) = at((3.0, 0.0));
+        self.area.draw(&Circle::new(at((frame.x(x), frame.y(y))), radius, DOT.filled()))
+    }
+
     fn curve(&self, frame: &Frame, series: &Series, style: Style) -> Result<(), PlotError> {
         let points = thinned(&series.points);
         for run in points.split(|point| !point.mean.is_finite()).filter(|run| !run.is_empty()) {
@@ -761,6 +793,8 @@ mod tests {
         let panel = |title: &str| LinePanel {
             title: title.into(),
             series: vec![series("ts-rsr"), series("a<b & c")],
+            strands: vec![vec![(0.0, 1.0), (5.0, f64::NAN), (6.0, 2.0), (7.0, 3.0)]],
+            dots: vec![(3.0, 1.0), (4.0, 2.0)],
         };
         let plot = LinePlot {
             title: "Simple regret".into(),
@@ -778,7 +812,7 @@ mod tests {
         {
             assert_eq!(lines(text), times, "{text}");
         }
-        assert_eq!(svg.matches("<polygon").count(), 4);
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<circle").count()), (4, 4));
     }
 
     #[test]

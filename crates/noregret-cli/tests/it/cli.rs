@@ -47,6 +47,8 @@ fn help_is_a_success_with_examples() {
         &["algorithms", "--help"],
         &["schema", "--help"],
         &["bench", "inexact", "--help"],
+        &["bench", "neural-bo", "--help"],
+        &["bench", "sto-bnts", "--help"],
     ] {
         let output = noregret(args);
         assert_eq!(output.status.code(), Some(0), "{args:?}");

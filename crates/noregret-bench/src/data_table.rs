@@ -3,23 +3,22 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::BenchError;
-use crate::error::TableProblem;
+use crate::{BenchError, TableProblem};
 
 /// Name of the last column.
 const TARGET: &str = "target";
 
 /// A data set.
 #[derive(Debug, PartialEq)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Row by row.
-    pub(super) features: Vec<f64>,
+    pub(crate) features: Vec<f64>,
     /// One a row.
-    pub(super) target: Vec<f64>,
+    pub(crate) target: Vec<f64>,
 }
 
 /// The table of `dims` features at `path`; `None` if there is no such file.
-pub(super) fn read(path: &Path, dims: usize) -> Result<Option<Table>, BenchError> {
+pub(crate) fn read(path: &Path, dims: usize) -> Result<Option<Table>, BenchError> {
     match fs::read_to_string(path) {
         Ok(text) => parse(&text, dims).map(Some).map_err(|(line, problem)| BenchError::Table {
             path: path.to_owned(),

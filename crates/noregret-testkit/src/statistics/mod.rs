@@ -1,6 +1,14 @@
-//! Sample statistics for tests and reports, and bounds with a stated false-alarm rate.
+//! Sample statistics for tests and reports, bounds with a stated false-alarm rate, and tests of hypotheses.
 //!
 //! NaN among the values makes the answer NaN: a failed run never disappears in a mean.
+
+mod normality;
+mod signed_rank;
+mod student;
+
+pub use normality::{kolmogorov_tail, normality_test};
+pub use signed_rank::signed_rank_test;
+pub use student::{paired_t_test, student_t_test, student_tail, welch_t_test};
 
 /// Arithmetic mean; NaN for no values.
 pub fn mean(values: &[f64]) -> f64 {
@@ -96,6 +104,32 @@ pub fn kolmogorov_distance(sample: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
     sorted.iter().enumerate().map(gap).fold(0.0, f64::max)
 }
 
+/// Which of several hypotheses to reject, if at most a share `level` of those rejected may be true.
+///
+/// Benjamini & Hochberg 1995, section 3.1: reject the `k` smallest p-values for the largest `k` with `p_(k) <= k level / n`.
+/// A NaN counts as a hypothesis that is not rejected.
+pub fn benjamini_hochberg(p_values: &[f64], level: f64) -> Vec<bool> {
+    let mut sorted: Vec<f64> = p_values.iter().copied().filter(|p| !p.is_nan()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = p_values.len() as f64;
+    let passes = |(i, p): &(usize, &f64)| **p <= (i + 1) as f64 * level / n;
+    let threshold = sorted.iter().enumerate().filter(passes).map(|(_, p)| *p).next_back();
+    p_values.iter().map(|p| threshold.is_some_and(|threshold| *p <= threshold)).collect()
+}
+
+/// Samples whose p-values are known.
+#[cfg(test)]
+mod samples {
+    pub(super) const A: [f64; 10] = [3.1, 2.7, 4.4, 1.9, 3.6, 2.2, 5.0, 2.9, 3.3, 4.1];
+    pub(super) const B: [f64; 10] = [2.5, 2.95, 3.0, 1.2, 2.6, 2.45, 3.9, 2.1, 3.35, 2.8];
+    pub(super) const C: [f64; 10] = [0.1, 0.2, 0.15, 9.0, 0.12, 0.18, 0.11, 0.22, 0.3, 0.14];
+
+    /// To twelve digits.
+    pub(super) fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-12 * b.abs()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +189,23 @@ mod tests {
         assert!(!within_sd(0.51, 0.0, 1.0, 100, 5.0));
         assert!(!within_sd(f64::NAN, 0.0, 1.0, 100, 5.0));
         assert!(share_within_sd(550, 1000, 0.5, 4.0) && !share_within_sd(580, 1000, 0.5, 4.0));
+    }
+
+    /// The example of Benjamini & Hochberg 1995, section 4.1: four of fifteen are rejected at 5 %.
+    #[test]
+    fn the_example_of_benjamini_and_hochberg() {
+        let p = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.0,
+        ];
+        let rejected = |p: &[f64]| benjamini_hochberg(p, 0.05).iter().filter(|r| **r).count();
+        assert_eq!(rejected(&p), 4);
+        let backwards: Vec<f64> = p.iter().rev().copied().collect();
+        assert_eq!(rejected(&backwards), 4);
+        // A step up: the first is rejected for the sake of the second, and a NaN only makes it harder.
+        assert_eq!(benjamini_hochberg(&[0.04, 0.045], 0.05), [true, true]);
+        assert_eq!(benjamini_hochberg(&[0.04, 0.045, f64::NAN], 0.05), [false, false, false]);
+        assert!(benjamini_hochberg(&[], 0.05).is_empty());
     }
 
     #[test]
