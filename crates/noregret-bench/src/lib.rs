@@ -8,6 +8,7 @@ mod data_table;
 mod error;
 pub mod inexact;
 pub mod neural_bo;
+mod neural_speed;
 mod options;
 mod output;
 pub mod report;

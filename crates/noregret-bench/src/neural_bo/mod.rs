@@ -78,6 +78,10 @@ pub struct Config {
     #[arg(long, value_name = "N", default_value = "1")]
     pub batch: Option<std::num::NonZeroUsize>,
 
+    /// Move each function's minimum to a random place, another one in each run: Ackley's is in the middle of the box
+    #[arg(long)]
+    pub shifted: bool,
+
     /// A small part in a quarter of an hour: three problems, fewer rounds and runs, unless other flags name them
     #[arg(long)]
     pub quick: bool,
@@ -100,8 +104,8 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let steps = problems.len() * algorithms.len() * rounds;
     let progress = Progress::new(steps as u64 * u64::from(runs), "neural-bo");
     for problem in &problems {
-        let target = Target::new(problem, setting);
         for run in 0..runs {
+            let target = Target::new(problem, setting, config.shifted.then(|| options.seed_of(run)));
             for algorithm in &algorithms {
                 progress.message(format!("{problem}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
@@ -124,8 +128,8 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    /// Those that tests run; the others follow with the library.
-    const TESTED: [&str; 3] = ["gp-ucb", "gp-ts", "gp-ei"];
+    /// Those that tests run: the quick ones, and the one with settings of its own.
+    const TESTED: [&str; 4] = ["gp-ucb", "gp-ts", "gp-ei", "neural-bo"];
 
     fn config(setting: &str, problems: &str, algorithms: &str) -> Config {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
@@ -159,6 +163,25 @@ mod tests {
                 assert!(record.regret_curve.is_sorted_by(|a, b| a >= b));
                 let first = &records[record.run as usize * TESTED.len()];
                 assert_eq!(record.regret_curve[0].to_bits(), first.regret_curve[0].to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn shifted_functions_have_a_name_and_a_place_of_their_own() {
+        let mut config = config("ours", "levy-10d", "gp-ei");
+        config.shifted = true;
+        let records = records(&config);
+        assert!(records.iter().all(|record| record.problem == "levy-10d-shifted"));
+        assert_ne!(records[0].regret_curve[0].to_bits(), records[1].regret_curve[0].to_bits());
+    }
+
+    #[test]
+    fn every_method_has_settings() {
+        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+            for name in ALGORITHMS {
+                assert_eq!(setting.algorithm(name).unwrap().name(), name);
+                setting.algorithm(name).unwrap().build().unwrap();
             }
         }
     }

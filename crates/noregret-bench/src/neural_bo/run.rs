@@ -25,9 +25,14 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The function of this name, which must be one of the experiment's.
-    pub(super) fn new(name: &str, setting: Setting) -> Self {
-        let problem = Problem::by_name(name).expect("invariant: the test kit has all of these, see the test");
+    /// The function of this name, which must be one of the experiment's; with a seed, its minimum is moved to a place of that seed's.
+    pub(super) fn new(name: &str, setting: Setting, shift: Option<u64>) -> Self {
+        let mut problem =
+            Problem::by_name(name).expect("invariant: the test kit has all of these, see the test");
+        if let Some(seed) = shift {
+            problem = problem.shifted(seed);
+            problem.name = format!("{name}-shifted");
+        }
         let mut rng = Seed(0).stream(Purpose::Experiment, 0, 0);
         let mut probe = || {
             let u: Vec<f64> = (0..problem.dims()).map(|_| rng.random()).collect();
@@ -137,12 +142,12 @@ mod tests {
     fn every_problem_has_a_target_with_some_noise() {
         for name in PROBLEMS {
             for setting in [Setting::Paper, Setting::Code] {
-                let target = Target::new(name, setting);
+                let target = Target::new(name, setting, None);
                 assert!(target.noise > 0.01 && target.noise < 20.0, "{name}: {}", target.noise);
                 assert_eq!(target.problem.name, name);
             }
         }
         // The authors' value for Ackley in two dimensions; the deviation of 10,000 values is exact to some 1 %.
-        assert!((Target::new("ackley-2d", Setting::Code).noise - 0.238).abs() < 0.008);
+        assert!((Target::new("ackley-2d", Setting::Code, None).noise - 0.238).abs() < 0.008);
     }
 }

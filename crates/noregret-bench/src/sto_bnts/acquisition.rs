@@ -3,7 +3,13 @@
 
 use std::fmt::Write as _;
 
+use noregret::math::cholesky::NotPositiveDefinite;
+use noregret::math::rng::{Purpose, Seed, Stream};
+use noregret::surrogate::neural::draw::{Data, Draw, Sampler};
+use noregret::surrogate::points::Points;
+use noregret::{Algorithm, Space};
 use noregret_testkit::statistics::{mean, standard_deviation};
+use rayon::prelude::*;
 
 use super::objective::{drawn, grid};
 use super::{Setting, setting};
@@ -42,22 +48,53 @@ impl Question {
 }
 
 /// `count` acquisition functions of a method, each by its values on the grid.
-///
-/// The library does not offer these yet: this is the one place that needs them.
 fn acquisition_functions(
     setting: Setting,
     method: &str,
     question: &Question,
     count: usize,
 ) -> Result<Vec<Vec<f64>>, BenchError> {
+    type Drawn = Result<Draw, NotPositiveDefinite>;
     let algorithm = setting.algorithm(setting::variant(method), "synthetic")?;
-    let what = format!(
-        "drawing {count} functions by {} from {} values, seed {},",
-        algorithm.name(),
-        question.inputs.len(),
-        question.seed
-    );
-    Err(BenchError::NotAvailable { what })
+    let (network, noise, standardize, training, perturb) = match &algorithm {
+        Algorithm::StoBnts(c) | Algorithm::StoBntsLinear(c) => {
+            (&c.network, c.noise, c.standardize, c.training, c.perturb)
+        }
+        Algorithm::DeepEnsemble(c) => (&c.network, c.noise, c.standardize, c.training, c.perturb),
+        other => {
+            return Err(BenchError::NotAvailable { what: format!("drawing functions by {}", other.name()) });
+        }
+    };
+    let encoder = network.encoder(&Space::bounds(&[(0.0, 1.0)])?).map_err(noregret::Error::from)?;
+    let network = network.network(encoder.inputs());
+    let n = question.inputs.len();
+    let (shift, scale) =
+        if standardize { (mean(&question.values), standard_deviation(&question.values)) } else { (0.0, 1.0) };
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    let data = Data {
+        x: encoder.encode(&Points::from_columns(1, &question.inputs), 0..n),
+        y: question.values.iter().map(|y| ((y - shift) / scale) as f32).collect(),
+        weights: vec![1.0; n],
+        noise: noise as f32,
+    };
+    let sampler = Sampler { network, encoder, training, beta: 1.0, perturb };
+    let grid = Points::from_columns(1, &question.grid);
+    let draw = |rng: &mut Stream| -> Drawn {
+        match &algorithm {
+            Algorithm::StoBnts(_) => sampler.sto_bnts(&data, rng),
+            Algorithm::StoBntsLinear(_) => sampler.sto_bnts_linear(&data, rng),
+            Algorithm::DeepEnsemble(c) => sampler.ensemble_member(&data, c.regularize, rng),
+            _ => unreachable!("the others were refused above"),
+        }
+    };
+    (0..count)
+        .into_par_iter()
+        .map(|i| {
+            let mut rng = Seed(question.seed).stream(Purpose::Path, i as u64, 0);
+            let drawn = draw(&mut rng).map_err(noregret::Error::from)?;
+            Ok(drawn.values(&grid).into_iter().map(|value| shift + scale * value).collect())
+        })
+        .collect()
 }
 
 pub(super) fn report(setting: Setting, seed: u64, output: &mut Output<'_>) -> Result<(), BenchError> {
@@ -126,6 +163,23 @@ fn figure(question: &Question, answers: &[(&str, Vec<Vec<f64>>)]) -> LinePlot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sampled functions pass near the values and differ in the gap, more than those of a deep ensemble do.
+    #[test]
+    fn sampled_functions_explore_the_gap() {
+        let question = Question::new(3);
+        let at_gap = question.grid.iter().position(|x| *x >= 0.3).unwrap();
+        let spread = |method| {
+            let functions = acquisition_functions(Setting::Paper, method, &question, 20).unwrap();
+            let near = question.grid.iter().position(|x| *x >= question.inputs[6]).unwrap();
+            for function in &functions {
+                assert!((function[near] - question.values[6]).abs() < 1.0, "{method}: {}", function[near]);
+            }
+            standard_deviation(&functions.iter().map(|function| function[at_gap]).collect::<Vec<_>>())
+        };
+        let (ensemble, sampled, linear) = (spread("deep-ensemble"), spread("sto-bnts"), spread("linear"));
+        assert!(sampled > ensemble && linear > ensemble, "{ensemble} {sampled} {linear}");
+    }
 
     #[test]
     fn figures_show_functions_and_values() {

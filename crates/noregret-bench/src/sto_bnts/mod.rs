@@ -58,7 +58,8 @@ With --out, runs whose records the folder already holds are not run again; delet
 Examples:
   noregret bench sto-bnts --quick
   noregret bench sto-bnts --problems synthetic --algorithms sto-bnts,deep-ensemble --out figures
-  noregret bench sto-bnts --problems images --runs 3 --rounds 50";
+  noregret bench sto-bnts --problems images --runs 3 --rounds 50
+  noregret bench sto-bnts --speed";
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -75,6 +76,10 @@ pub struct Config {
     #[arg(long)]
     pub quick: bool,
 
+    /// Measure what strategies with a network cost, in place of regrets
+    #[arg(long)]
+    pub speed: bool,
+
     /// Where scripts/fetch-data put the data
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
@@ -83,6 +88,9 @@ pub struct Config {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
+    if config.speed {
+        return crate::neural_speed::run(options, out);
+    }
     let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
@@ -134,8 +142,8 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    /// Those that tests run; the others follow with the library.
-    const TESTED: [&str; 2] = ["gp-ts", "gp-ucb"];
+    /// Those that tests run: the quick ones.
+    const TESTED: [&str; 3] = ["gp-ts", "gp-ucb", "linear-w16"];
 
     fn config(setting: &str, problems: &str, algorithms: &str) -> Config {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();

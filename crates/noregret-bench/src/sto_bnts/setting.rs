@@ -21,6 +21,7 @@
 use noregret::Algorithm;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::kernel::Form;
+use noregret::surrogate::neural::NetworkConfig;
 use serde_json::{Map, Value, json};
 
 use crate::BenchError;
@@ -141,7 +142,7 @@ impl Setting {
     /// The network of a method for a problem.
     fn network(self, variant: Variant, problem: &str) -> Value {
         let (depth, width, activation) = match problem {
-            "images" => (1, 64, "relu"),
+            "images" => (2, 64, "relu"), // the convolution and the layer after it
             "rover-20d" => (2, 256, "relu"),
             _ => (8, 64, "erf"),
         };
@@ -167,10 +168,32 @@ impl Setting {
                 let isotropic = problem == "images"; // not 784 lengthscales
                 json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
             }
-            ("sto-bnts" | "sto-bnts-linear" | "deep-ensemble", Self::Paper) => json!({
+            ("ntk-ts", _) => {
+                let network = self.network(variant, problem);
+                let of =
+                    |name: &str, default: f64| network.get(name).and_then(Value::as_f64).unwrap_or(default);
+                let defaults = NetworkConfig::default();
+                let kernel = if network["activation"] == "erf" { "ntk-erf" } else { "ntk-relu" };
+                let ntk = json!({
+                    "depth": network["depth"],
+                    "weight_sd": of("weight_sd", defaults.weight_sd),
+                    "bias_sd": of("bias_sd", defaults.bias_sd),
+                    "symmetric": self == Self::Ours,
+                });
+                json!({ "model": { "kernel": kernel, "ntk": ntk, "standardize": self == Self::Ours } })
+            }
+            ("sto-bnts" | "sto-bnts-linear", Self::Paper) => json!({
                 "network": self.network(variant, problem),
                 "noise": NOISE,
                 "beta": 1.0,
+                "perturb": false,
+                "standardize": false,
+                "candidates": 10_000,
+                "polished": 100,
+            }),
+            ("deep-ensemble", Self::Paper) => json!({
+                "network": self.network(variant, problem),
+                "noise": NOISE,
                 "perturb": false,
                 "standardize": false,
                 "candidates": 10_000,
@@ -194,6 +217,17 @@ mod tests {
         for problem in PROBLEMS {
             for name in default_variants(problem) {
                 assert_eq!(variant(name).name, name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variant_has_settings() {
+        for setting in [Setting::Paper, Setting::Ours] {
+            for problem in PROBLEMS {
+                for variant in VARIANTS {
+                    setting.algorithm(variant, problem).unwrap().build().unwrap();
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ impl Default for NeuralBoConfig {
     fn default() -> Self {
         Self {
             network: NetworkConfig { depth: 1, width: 500, ..NetworkConfig::default() },
-            start: Start::Printed,
+            start: Start::Scaled,
             features: Features::Static,
             variance: Variance::Exact,
             training: Learning::default(),

@@ -3,7 +3,7 @@
 //! Dai et al. 2022, Algorithms 1 and 2; and their rival, a deep ensemble (Lakshminarayanan et al. 2017).
 //!
 //! # Notation
-//! See [`draw`](crate::surrogate::neural::draw). `beta_t` is `beta` (1 in all their experiments), `sigma` is `noise`.
+//! See [`draw`](crate::surrogate::neural::draw). `beta_t` is `beta` (1 in all their experiments, on values as they are), `sigma` is `noise`.
 //!
 //! # Departures
 //! - Targets are perturbed by noise of deviation `sigma`, without which the functions are no posterior samples; `perturb = false` is the
@@ -60,7 +60,8 @@ impl Default for StoBntsConfig {
         Self {
             network: NetworkConfig::default(),
             noise: 0.1,
-            beta: 1.0,
+            // A network of the default size has a prior deviation of about 3; values have one of 1.
+            beta: 0.3,
             perturb: true,
             standardize: true,
             training: Training::default(),
@@ -163,7 +164,8 @@ impl StoBnts {
             candidates,
             polished,
             initial_points,
-            ..StoBntsConfig::default()
+            beta: 1.0,
+            initial: Initial::Sobol,
         };
         Self::new(config, Variant::Ensemble { regularize })
     }
