@@ -16,8 +16,10 @@
 //! # Departures
 //! - The paper chooses `nu` among 0.1, 1 and 10 for each problem and does not say which it took: here 1.
 //! - How the paper maximises the acquisition function is not printed; 50,000 candidates are the code's.
+//! - The penalty of SGD has the strength that Algorithm 2 prints for 50 points, whatever their number.
 //! - The step of SGD that the paper prints overshoots for these networks: it is shortened until it does not.
-//! - The paper's rivals come from packages with "default settings"; here they are ours, with ours.
+//! - The paper's rivals come from packages with "default settings"; here they are ours, with ours, but for the network of Neural-Greedy: that of
+//!   Neural-BO.
 
 use noregret::Algorithm;
 use noregret::surrogate::gp::GpConfig;
@@ -119,6 +121,11 @@ impl Setting {
                 "nu": 2.0,
                 "standardize": false,
                 "candidates": 50_000,
+            }),
+            // Neural-BO's network, without biases.
+            ("neural-greedy", Self::Paper) => json!({
+                "network": { "depth": 1, "width": 500, "bias_sd": 0.0, "inputs": "symmetric" },
+                "standardize": false,
             }),
             ("gp-ucb" | "gp-ts" | "gp-ei", _) => {
                 let model =

@@ -51,6 +51,7 @@ Problems:    synthetic    a smooth function on 1,000 points of [0, 1] (Figure 1d
 Algorithms:  sto-bnts, sto-bnts-w16, sto-bnts-b4, linear, linear-w16, linear-w512, linear-b4, deep-ensemble, gp-ts, gp-ucb,
              neural-ucb, neural-ts, ntk-ts; linear is sto-bnts-linear, -wN a network of width N, -b4 a batch of four
 Settings:    paper  as printed, and as the authors' code where the paper is silent
+             code   the same, but with the same first weights in every iteration, which the code has and the paper has not
              ours   the same networks, trained and used as users of noregret get them
 
 With --out, runs whose records the folder already holds are not run again; delete the folder to begin anew.
@@ -205,7 +206,7 @@ mod tests {
     fn what_is_missing_is_said() {
         let error = run(&config("paper", "images", "gp-ts"), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("scripts/fetch-data digits"), "{error}");
-        for bad in [config("code", "", ""), config("paper", "push-14d", ""), config("paper", "", "sto")] {
+        for bad in [config("theirs", "", ""), config("paper", "push-14d", ""), config("paper", "", "sto")] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

@@ -1,7 +1,8 @@
 //! The settings of the experiment, and the variants of the methods.
 //!
-//! | | `paper` | `ours` |
+//! | | `paper`, `code` | `ours` |
 //! |---|---|---|
+//! | first weights | drawn anew, as printed; in `code` the same in every iteration | drawn anew |
 //! | network | `synthetic`: 8 layers of 64, erf; `images`: a convolution and a layer of 64, `ReLU`; `rover-20d`: 2 of 256, `ReLU` | the same |
 //! | deviation of first weights, biases | 1.5, 0.05 | the default |
 //! | noise of the model, `beta` | 0.1, 1 | the default |
@@ -15,7 +16,7 @@
 //!
 //! # Departures
 //! - Training is the library's own in both settings: how many steps were taken for these problems is not known.
-//! - The authors draw the same first weights in every iteration, by a constant key; here they are drawn anew, as the algorithm says.
+//! - The authors' key is the same in every run, too; here every run has one of its own.
 //! - Climbs start from the best candidates, not from 100 further random points.
 
 use noregret::Algorithm;
@@ -34,6 +35,8 @@ const NOISE: f64 = 0.1;
 pub enum Setting {
     /// As printed.
     Paper,
+    /// The same, with the same first weights in every iteration, as the authors' code has it.
+    Code,
     /// As our users get it.
     Ours,
 }
@@ -117,16 +120,21 @@ pub(super) fn default_variants(problem: &str) -> Vec<&'static str> {
 
 impl Setting {
     /// Names, the default first.
-    pub const NAMES: [&'static str; 2] = ["paper", "ours"];
+    pub const NAMES: [&'static str; 3] = ["paper", "code", "ours"];
 
     pub(super) fn by_name(name: &str) -> Self {
-        if name == "ours" { Self::Ours } else { Self::Paper }
+        match name {
+            "code" => Self::Code,
+            "ours" => Self::Ours,
+            _ => Self::Paper,
+        }
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
+            Self::Code => "code",
             Self::Ours => "ours",
         }
     }
@@ -135,6 +143,7 @@ impl Setting {
     pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Paper => "as printed; first weights, noise and targets as the authors' code",
+            Self::Code => "as printed, but the same first weights in every iteration, as the authors' code",
             Self::Ours => "networks as printed, the rest as users get it",
         }
     }
@@ -151,7 +160,7 @@ impl Setting {
         if problem == "images" {
             network["image"] = json!({ "height": 28, "width": 28, "pool": "max" });
         }
-        if self == Self::Paper {
+        if self != Self::Ours {
             network["weight_sd"] = 1.5.into();
             network["bias_sd"] = 0.05.into();
             network["inputs"] = "unit".into();
@@ -164,7 +173,7 @@ impl Setting {
         let mut options = match (variant.algorithm, self) {
             ("gp-ts" | "gp-ucb", _) => {
                 let kernel =
-                    if self == Self::Paper { Form::SquaredExponential } else { GpConfig::default().kernel };
+                    if self == Self::Ours { GpConfig::default().kernel } else { Form::SquaredExponential };
                 let isotropic = problem == "images"; // not 784 lengthscales
                 json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
             }
@@ -182,8 +191,9 @@ impl Setting {
                 });
                 json!({ "model": { "kernel": kernel, "ntk": ntk, "standardize": self == Self::Ours } })
             }
-            ("sto-bnts" | "sto-bnts-linear", Self::Paper) => json!({
+            ("sto-bnts" | "sto-bnts-linear", Self::Paper | Self::Code) => json!({
                 "network": self.network(variant, problem),
+                "redraw": self == Self::Paper,
                 "noise": NOISE,
                 "beta": 1.0,
                 "perturb": false,
@@ -191,7 +201,16 @@ impl Setting {
                 "candidates": 10_000,
                 "polished": 100,
             }),
-            ("deep-ensemble", Self::Paper) => json!({
+            // As the implementations that the authors took over.
+            ("neural-ucb" | "neural-ts", Self::Paper | Self::Code) => json!({
+                "network": self.network(variant, problem),
+                "variance": "diagonal",
+                "lambda": 0.001,
+                "nu": 1.0,
+                "standardize": false,
+                "candidates": 10_000,
+            }),
+            ("deep-ensemble", Self::Paper | Self::Code) => json!({
                 "network": self.network(variant, problem),
                 "noise": NOISE,
                 "perturb": false,
@@ -223,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_variant_has_settings() {
-        for setting in [Setting::Paper, Setting::Ours] {
+        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
             for problem in PROBLEMS {
                 for variant in VARIANTS {
                     setting.algorithm(variant, problem).unwrap().build().unwrap();

@@ -390,7 +390,7 @@ impl Algorithm {
             Algorithm::DeepEnsemble(config) => Box::new(StoBnts::ensemble(config)?),
             Algorithm::NeuralUcb(config) => Box::new(NeuralBo::neural_ucb(config)?),
             Algorithm::NeuralTs(config) => Box::new(NeuralBo::neural_ts(config)?),
-            Algorithm::NeuralBo(config) => Box::new(NeuralBo::neural_bo(config)?),
+            Algorithm::NeuralBo(config) => Box::new(NeuralBo::published(config)?),
             Algorithm::NeuralGreedy(config) => Box::new(NeuralGreedy::try_from(config)?),
             Algorithm::Dngo(config) => Box::new(Dngo::try_from(config)?),
             Algorithm::RandomForest(config) => Box::new(RandomForest::try_from(config)?),

@@ -3,6 +3,7 @@
 //!
 //! # Departures
 //! - The precisions of weights and noise maximize the marginal likelihood, where the paper integrates over them by slice sampling.
+//! - Noise variances that come with values are not used.
 //! - Running points and those chosen before in the batch are believed: they shrink the deviation and leave the mean.
 
 use std::num::NonZeroUsize;
@@ -24,8 +25,6 @@ use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::{Activation, NetworkConfig, NetworkError};
 use crate::surrogate::points::Points;
 
-/// Points evaluated at a time.
-const PANEL: usize = 256;
 /// Rows of a pool that are looked at together.
 const BLOCK: usize = 1 << 16;
 
@@ -86,7 +85,7 @@ impl TryFrom<DngoConfig> for Dngo {
 
     fn try_from(config: DngoConfig) -> Result<Self, Error> {
         config.network.validate()?;
-        Course::check("candidates", config.candidates as f64, "at least 1", config.candidates > 0)?;
+        Course::check_candidates(config.candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -123,10 +122,11 @@ impl<'a> Improvement<'a> {
     }
 
     fn values(&self, points: &Points) -> Vec<f64> {
-        let panels: Vec<Vec<f64>> = (0..points.len().div_ceil(PANEL))
+        let panel = self.state.network.panel();
+        let panels: Vec<Vec<f64>> = (0..points.len().div_ceil(panel))
             .into_par_iter()
             .map_init(Trace::default, |trace, i| {
-                let range = i * PANEL..((i + 1) * PANEL).min(points.len());
+                let range = i * panel..((i + 1) * panel).min(points.len());
                 let x = self.state.encoder.encode(points, range);
                 self.state.network.forward(&self.state.theta, x.as_ref(), trace);
                 let hidden = self.state.network.last_hidden(trace);
@@ -162,7 +162,11 @@ impl<'a> Improvement<'a> {
             }
         }
         let work = Work { values: pool.len(), gradients: 0 };
-        let (value, row) = best.ok_or(MaximizeError::NothingLeft { tried: pool.len() })?;
+        let (value, row) = best.ok_or_else(|| {
+            let any = (0..pool.len()).any(|row| !region.is_taken(&[], Some(row)));
+            let tried = pool.len();
+            if any { MaximizeError::NotFinite { tried } } else { MaximizeError::NothingLeft { tried } }
+        })?;
         Ok(Maximum { x: pool.point(row), row: Some(row), value, work })
     }
 }

@@ -31,10 +31,8 @@ use crate::surrogate::neural::regression::Targets;
 use crate::surrogate::neural::{Encoder, Network, NetworkConfig, Training};
 use crate::surrogate::points::Points;
 
-/// Points evaluated at a time.
-const PANEL: usize = 256;
 /// Variances computed before the bounds are looked at again.
-const CHUNK: usize = 4 * PANEL;
+const CHUNK: usize = 1_024;
 /// Rows of a pool that are looked at together.
 const BLOCK: usize = 1 << 16;
 
@@ -72,6 +70,17 @@ pub enum Learning {
     Epochs(Epochs),
 }
 
+/// What is to be learnt.
+#[derive(Clone, Copy)]
+pub(crate) struct Lesson<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) data: &'a Data,
+    /// Weight of the distance to the start.
+    pub(crate) ridge: f64,
+    /// Where the learner began.
+    pub(crate) start: &'a [f32],
+}
+
 fn tolerance() -> f64 {
     1e-3
 }
@@ -99,17 +108,15 @@ impl Learning {
         matches!(self, Self::Epochs(Epochs { warm: true, .. }))
     }
 
-    /// Teaches `learner`, which began at `start`.
+    /// Teaches `learner`.
     pub(crate) fn teach(
         &self,
-        network: &Network,
-        data: &Data,
-        ridge: f64,
-        start: &[f32],
+        lesson: Lesson<'_>,
         learner: &mut Learner,
         rng: &mut Stream,
         diagnostics: &mut Diagnostics,
     ) -> Result<(), Error> {
+        let Lesson { network, data, ridge, start } = lesson;
         match *self {
             Self::GaussNewton { tolerance, steps } => {
                 let mut model = AtPoints::new(network, data.x.as_ref());
@@ -118,10 +125,13 @@ impl Learning {
                 let fitted = Training::GaussNewton { tolerance, steps }.fit(&mut model, targets, start)?;
                 diagnostics.counters.insert("training_steps".into(), fitted.steps as f64);
                 diagnostics.counters.insert("gradient_left".into(), fitted.gradient);
+                if fitted.jitter > 0.0 {
+                    diagnostics.counters.insert("jitter".into(), fitted.jitter);
+                }
                 *learner = Learner::new(fitted.theta);
             }
             Self::Epochs(epochs) => {
-                let shortened = epochs.run(network, &data.x, &data.y, start, learner, rng);
+                let shortened = epochs.run(network, data, start, learner, rng);
                 if shortened < 1.0 {
                     diagnostics.counters.insert("rate_shortened_to".into(), shortened);
                 }
@@ -240,7 +250,8 @@ impl Learned {
         let teach = |k: usize, told: &Told, learner: &mut Learner, diagnostics: &mut Diagnostics| {
             let mut rng = Stream::seed_from_u64(neural.seed);
             rng.set_stream(k as u64 + 1);
-            learning.teach(&network, &told.data, *ridge, &start, learner, &mut rng, diagnostics)
+            let lesson = Lesson { network: &network, data: &told.data, ridge: *ridge, start: &start };
+            learning.teach(lesson, learner, &mut rng, diagnostics)
         };
         let now = told(n, diagnostics);
         let mut learner = Learner::new(start.clone());
@@ -285,6 +296,8 @@ pub(crate) struct Belief<'a> {
     state: &'a State,
     features: &'a [f32],
     uncertainty: Uncertainty,
+    /// Added to the diagonal to factor the kernel.
+    pub(crate) jitter: f64,
 }
 
 impl State {
@@ -305,8 +318,12 @@ impl State {
         let (mut trace, mut signals) = (Trace::default(), Signals::default());
         self.network.forward(features, x.as_ref(), &mut trace);
         self.network.signals(features, &trace, &mut signals);
-        let uncertainty = Uncertainty::new(variance, &self.network, trace, signals, lambda)?;
-        Ok(Belief { state: self, features, uncertainty })
+        // What runs will be as noisy as usual.
+        let mut weights = self.told.data.weights.clone();
+        weights.resize(x.ncols(), 1.0);
+        let (uncertainty, jitter) =
+            Uncertainty::new(variance, &self.network, trace, signals, &weights, lambda)?;
+        Ok(Belief { state: self, features, uncertainty, jitter })
     }
 }
 
@@ -319,14 +336,16 @@ pub(crate) struct Outlook {
 
 impl Belief<'_> {
     fn panels<T: Send>(
+        &self,
         points: &Points,
         each: impl Fn(std::ops::Range<usize>, &mut Trace, &mut Signals) -> Vec<T> + Sync,
     ) -> Vec<T> {
-        let panels: Vec<Vec<T>> = (0..points.len().div_ceil(PANEL))
+        let panel = self.state.network.panel();
+        let panels: Vec<Vec<T>> = (0..points.len().div_ceil(panel))
             .into_par_iter()
             .map_init(
                 || (Trace::default(), Signals::default()),
-                |(trace, signals), i| each(i * PANEL..((i + 1) * PANEL).min(points.len()), trace, signals),
+                |(trace, signals), i| each(i * panel..((i + 1) * panel).min(points.len()), trace, signals),
             )
             .collect();
         panels.into_iter().flatten().collect()
@@ -335,7 +354,7 @@ impl Belief<'_> {
     /// Means, and bounds of the deviations.
     pub(crate) fn outlook(&self, points: &Points) -> Outlook {
         let State { network, encoder, theta, .. } = self.state;
-        let pairs = Self::panels(points, |range, trace, signals| {
+        let pairs = self.panels(points, |range, trace, signals| {
             let x = encoder.encode(points, range);
             network.forward(theta, x.as_ref(), trace);
             let means: Vec<f64> = trace.output().iter().map(|h| f64::from(*h)).collect();
@@ -353,7 +372,7 @@ impl Belief<'_> {
     /// Deviations.
     pub(crate) fn deviations(&self, points: &Points) -> Vec<f64> {
         let State { network, encoder, .. } = self.state;
-        Self::panels(points, |range, trace, signals| {
+        self.panels(points, |range, trace, signals| {
             let x = encoder.encode(points, range);
             network.forward(self.features, x.as_ref(), trace);
             network.signals(self.features, trace, signals);
@@ -368,40 +387,44 @@ impl Belief<'_> {
         means.into_iter().zip(self.deviations(points)).map(|(mean, sd)| mean + nu * sd).collect()
     }
 
-    /// The largest `mean + weight deviation` among the points that `is_free`, without computing the deviations of points that cannot
-    /// be it: candidates are taken by their bounds, until no bound exceeds the best. Also counts deviations computed.
-    pub(crate) fn best(
+    /// The largest `mean + weight deviation` among the candidates that `is_free`, if it exceeds `best`, without computing the deviations of those that
+    /// cannot be it: they are taken by their bounds, until no bound exceeds the best. Also counts deviations computed.
+    fn best(
         &self,
-        points: &Points,
+        select: impl Fn(&[usize]) -> Points,
         outlook: &Outlook,
         weights: &[f64],
         is_free: impl Fn(usize) -> bool,
-        mut best: Option<(f64, usize)>,
+        mut best: f64,
     ) -> (Option<(f64, usize)>, usize) {
         let bound = |i: usize| outlook.mean[i] + weights[i].max(0.0) * outlook.largest_sd[i];
-        let mut order: Vec<usize> = (0..points.len()).filter(|i| is_free(*i)).collect();
+        // What is no number cannot be the best.
+        let mut order: Vec<usize> =
+            (0..outlook.mean.len()).filter(|i| !bound(*i).is_nan() && is_free(*i)).collect();
         order.sort_by(|&a, &b| bound(b).total_cmp(&bound(a)).then(a.cmp(&b)));
-        let mut computed = 0;
+        let (mut found, mut computed) = (None, 0);
         for chunk in order.chunks(CHUNK) {
-            if best.is_some_and(|(value, _)| !(bound(chunk[0]) > value)) {
+            if !(bound(chunk[0]) > best) {
                 break;
             }
             computed += chunk.len();
-            for (&i, sd) in chunk.iter().zip(self.deviations(&points.select(chunk))) {
+            for (&i, sd) in chunk.iter().zip(self.deviations(&select(chunk))) {
                 let value = outlook.mean[i] + weights[i] * sd;
-                if value.is_finite() && best.is_none_or(|(most, _)| value > most) {
-                    best = Some((value, i));
+                if value.is_finite() && value > best {
+                    best = value;
+                    found = Some((value, i));
                 }
             }
         }
-        (best, computed)
+        (found, computed)
     }
 }
 
 /// Where to look: candidates, or the rows of a pool, block by block, with what does not change from point to point of a batch.
 pub(crate) struct Field {
-    blocks: Vec<(Points, Outlook)>,
-    is_pool: bool,
+    /// The candidates; of a pool, rows are encoded as they are needed.
+    points: Option<Points>,
+    outlooks: Vec<Outlook>,
 }
 
 impl Field {
@@ -410,19 +433,15 @@ impl Field {
         region: &Region<'_>,
         candidates: impl FnOnce() -> Result<Points, MaximizeError>,
     ) -> Result<Self, MaximizeError> {
-        let sets: Vec<Points> = match region.space.as_pool() {
-            Some(pool) => (0..pool.len())
-                .step_by(BLOCK)
-                .map(|begin| {
-                    let rows = begin..(begin + BLOCK).min(pool.len());
-                    Points::from_columns(pool.dims(), &pool.encoded(rows))
-                })
-                .collect(),
-            None => vec![candidates()?],
+        let Some(pool) = region.space.as_pool() else {
+            let points = candidates()?;
+            return Ok(Self { outlooks: vec![belief.outlook(&points)], points: Some(points) });
         };
-        let blocks = sets.into_iter().map(|points| (belief.outlook(&points), points));
-        let blocks = blocks.map(|(outlook, points)| (points, outlook)).collect();
-        Ok(Self { blocks, is_pool: region.space.as_pool().is_some() })
+        let outlook = |begin: usize| {
+            let rows = begin..(begin + BLOCK).min(pool.len());
+            belief.outlook(&Points::from_columns(pool.dims(), &pool.encoded(rows)))
+        };
+        Ok(Self { points: None, outlooks: (0..pool.len()).step_by(BLOCK).map(outlook).collect() })
     }
 
     /// The best point by `mean + weight deviation`; `weight` is called once for each, in order.
@@ -432,34 +451,35 @@ impl Field {
         region: &Region<'_>,
         mut weight: impl FnMut() -> f64,
     ) -> Result<(Maximum, usize), MaximizeError> {
-        let (mut best, mut place, mut computed, mut first) = (None, None, 0, 0);
-        for (b, (points, outlook)) in self.blocks.iter().enumerate() {
-            let weights: Vec<f64> = (0..points.len()).map(|_| weight()).collect();
-            let is_free = |i: usize| {
-                if self.is_pool {
-                    !region.is_taken(&[], Some(first + i))
-                } else {
-                    !region.is_taken(&points.point(i), None)
-                }
+        let pool = region.space.as_pool();
+        let point = |i: usize| match (&self.points, pool) {
+            (Some(points), _) => points.point(i),
+            (None, Some(pool)) => pool.point(i),
+            (None, None) => Vec::new(),
+        };
+        let is_free = |i: usize| match pool {
+            Some(_) => !region.is_taken(&[], Some(i)), // rows are known by number
+            None => !region.is_taken(&point(i), None),
+        };
+        let (mut best, mut computed, mut first): (Option<(f64, usize)>, usize, usize) = (None, 0, 0);
+        for outlook in &self.outlooks {
+            let weights: Vec<f64> = (0..outlook.mean.len()).map(|_| weight()).collect();
+            let select = |chunk: &[usize]| {
+                let mut points = Points::new(region.space.dims());
+                chunk.iter().for_each(|i| points.push(&point(first + i)));
+                points
             };
-            let before = best;
-            let (found, more) = belief.best(points, outlook, &weights, is_free, best);
+            let least = best.map_or(f64::NEG_INFINITY, |(value, _)| value);
+            let (found, more) = belief.best(select, outlook, &weights, |i| is_free(first + i), least);
             computed += more;
-            if found != before
-                && let Some((_, i)) = found
-            {
-                place = Some((b, i, first + i));
-            }
-            best = found;
-            first += points.len();
+            best = found.map(|(value, i)| (value, first + i)).or(best);
+            first += outlook.mean.len();
         }
-        match (best, place) {
-            (Some((value, _)), Some((b, i, row))) => {
-                let x = self.blocks[b].0.point(i);
-                let work = Work { values: first, gradients: 0 };
-                Ok((Maximum { x, row: self.is_pool.then_some(row), value, work }, computed))
-            }
-            _ => Err(MaximizeError::NothingLeft { tried: first }),
+        let work = Work { values: first, gradients: 0 };
+        match best {
+            Some((value, i)) => Ok((Maximum { x: point(i), row: pool.map(|_| i), value, work }, computed)),
+            None if (0..first).any(is_free) => Err(MaximizeError::NotFinite { tried: first }),
+            None => Err(MaximizeError::NothingLeft { tried: first }),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Trainings {
 
     /// The last one.
     pub fn last(&self) -> Option<usize> {
-        self.0.last().map(|&(first, step, count)| first + (count - 1) * step)
+        self.0.last().map(|&(first, step, count)| first + count.saturating_sub(1) * step)
     }
 
     /// Adds one, larger than the last.

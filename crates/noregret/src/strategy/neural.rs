@@ -79,6 +79,11 @@ pub(crate) struct Progress<'a> {
 }
 
 impl Course<'_> {
+    /// Checks the number of candidates.
+    pub(crate) fn check_candidates(count: usize) -> Result<(), Error> {
+        Self::check("candidates", count as f64, "from 1 to 10 million", (1..=10_000_000).contains(&count))
+    }
+
     /// Checks the range of an option.
     pub(crate) fn check(
         option: &'static str,
@@ -96,6 +101,8 @@ impl Course<'_> {
         q: Option<NonZeroUsize>,
         rng: &mut Stream,
     ) -> Result<Progress<'a>, Error> {
+        // A network that does not fit the space is refused before anything is evaluated.
+        self.network.encoder(history.space())?;
         let q = q.map_or(1, NonZeroUsize::get);
         let mut memo = history.memo().clone();
         let mut batch = Batch::new(history);
@@ -111,7 +118,7 @@ impl Course<'_> {
         Ok(Progress { history, memo, batch, diagnostics, left: q - design })
     }
 
-    /// Points where the tangent kernel of a fresh network is most uncertain, given all that was told or is running.
+    /// Points where the tangent kernel of a fresh network is most uncertain, given what was told (lately) or is running.
     fn uncertain(
         &self,
         batch: &mut Batch<'_>,
@@ -125,7 +132,8 @@ impl Course<'_> {
         let encoder = self.network.encoder(history.space())?;
         let network = self.network.network(encoder.inputs());
         let theta = network.init(rng);
-        let mut known = history.points().clone();
+        let told = history.points();
+        let mut known = told.slice(told.len().saturating_sub(UNCERTAIN)..told.len());
         history.pending().for_each(|choice| known.push(&choice.x));
         let known = encoder.encode(&known, 0..known.len());
         let mut choices = Vec::new();

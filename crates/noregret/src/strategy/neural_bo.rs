@@ -16,6 +16,7 @@ use std::num::NonZeroUsize;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
+use super::algorithm::AlgorithmError;
 use super::history::History;
 use super::learned::{Features, Field, Learned, LearnedConfig, Learning, Start};
 use super::neural::{Course, Initial, candidates, close_in};
@@ -128,7 +129,7 @@ pub struct NeuralBo {
 
 impl NeuralBo {
     /// NeuralBO.
-    pub fn neural_bo(config: NeuralBoConfig) -> Result<Self, Error> {
+    pub fn published(config: NeuralBoConfig) -> Result<Self, Error> {
         Self::new("neural-bo", Policy::Draw, config)
     }
 
@@ -147,9 +148,16 @@ impl NeuralBo {
         let NeuralBoConfig { nu, lambda, candidates, .. } = config;
         Course::check("nu", nu, "finite and not negative", nu >= 0.0 && nu.is_finite())?;
         Course::check("lambda", lambda, "from 1e-6 to 1e6", (1e-6..=1e6).contains(&lambda))?;
-        Course::check("candidates", candidates as f64, "at least 1", candidates > 0)?;
+        Course::check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
+        }
+        if config.network.image.is_some() && config.start != Start::Scaled {
+            return Err(AlgorithmError::Options {
+                name: name.into(),
+                problem: "images need start = \"scaled\": the others are for fully connected networks".into(),
+            }
+            .into());
         }
         let learned = Learned::new(LearnedConfig {
             network: config.network.clone(),
@@ -251,6 +259,9 @@ impl Strategy for NeuralBo {
             progress.push(found, rng)?;
         }
         progress.diagnostics.counters.insert("deviations_computed".into(), computed as f64);
+        if belief.jitter > 0.0 {
+            progress.diagnostics.counters.insert("jitter_of_deviations".into(), belief.jitter);
+        }
         Ok(progress.end())
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::diagnostics::Diagnostics;
 use super::history::History;
-use super::learned::{Learning, Start};
+use super::learned::{Learning, Lesson, Start};
 use super::neural::{Course, Initial, Told, maximize, streams};
 use super::{Proposal, Strategy};
 use crate::error::Error;
@@ -68,7 +68,7 @@ impl TryFrom<NeuralGreedyConfig> for NeuralGreedy {
         config.network.validate()?;
         let NeuralGreedyConfig { noise, candidates, .. } = config;
         Course::check("noise", noise, "from 1e-3 to 1e3", (1e-3..=1e3).contains(&noise))?;
-        Course::check("candidates", candidates as f64, "at least 1", candidates > 0)?;
+        Course::check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -105,15 +105,24 @@ impl Strategy for NeuralGreedy {
                 }
                 let mut learner = Learner::new(start.clone());
                 let mut said = Diagnostics::default();
-                training.teach(&network, &data, noise * noise, &start, &mut learner, &mut own, &mut said)?;
+                let lesson = Lesson { network: &network, data: &data, ridge: noise * noise, start: &start };
+                training.teach(lesson, &mut learner, &mut own, &mut said)?;
                 Ok((Draw::of_network(network, encoder.clone(), learner.theta), said))
             })
             .collect();
         let centers = told.centers();
         for member in members {
             let (draw, said) = member?;
-            progress.diagnostics.counters.extend(said.counters);
-            progress.diagnostics.notes.extend(said.notes);
+            for (name, value) in said.counters {
+                // Steps add up; of the rest the largest is worth knowing.
+                let known = progress.diagnostics.counters.entry(name.clone()).or_insert(0.0);
+                *known = if name == "training_steps" { *known + value } else { known.max(value) };
+            }
+            for note in said.notes {
+                if !progress.diagnostics.notes.contains(&note) {
+                    progress.diagnostics.notes.push(note);
+                }
+            }
             let smooth = draw.is_differentiable();
             let found = maximize(&draw, &progress.region(), candidates, polished, smooth, &centers, rng);
             progress.push(found, rng)?;

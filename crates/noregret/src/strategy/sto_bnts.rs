@@ -11,22 +11,30 @@
 //! - Values are standardised, so that `noise` has a meaning; `standardize = false` is what the authors' code does.
 //! - Fits are Gauss-Newton steps in the dual, to a stated tolerance, which is the closed form of the linear variant; `training = { name
 //!   = "descent" }` is the paper's.
-//! - The authors' code draws the same parameters in every iteration; here they are drawn anew, as printed.
+//! - The authors' code draws the same parameters in every iteration; here they are drawn anew, as printed (`redraw`).
 //! - Candidates are Sobol points and some around the best evaluations, and the best of them are climbed from; the authors climb from
 //!   random points.
 
 use std::num::NonZeroUsize;
 
+use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::history::History;
+use super::memo::{Memo, Neural, Trainings};
 use super::neural::{Course, Initial, Told, maximize, streams};
 use super::{Proposal, Strategy};
 use crate::error::Error;
+use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
 use crate::surrogate::neural::draw::{Draw, Sampler};
 use crate::surrogate::neural::{NetworkConfig, NetworkError, Training};
+
+/// Fits that run side by side ...
+const GROUP: usize = 8;
+/// ... up to this many evaluations.
+const SIDE_BY_SIDE: usize = 1_500;
 
 /// Settings of STO-BNTS and its linear variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +49,8 @@ pub struct StoBntsConfig {
     pub beta: f64,
     /// Perturb the targets by noise, which makes the functions exact samples; without, the loss is as printed.
     pub perturb: bool,
+    /// Draw parameters anew for every point, as printed; `false` draws the same ones in every iteration, as the authors' code does.
+    pub redraw: bool,
     /// Shift and scale the values to mean 0 and deviation 1.
     pub standardize: bool,
     /// How the network is fitted.
@@ -63,6 +73,7 @@ impl Default for StoBntsConfig {
             // A network of the default size has a prior deviation of about 3; values have one of 1.
             beta: 0.3,
             perturb: true,
+            redraw: true,
             standardize: true,
             training: Training::default(),
             candidates: 10_000,
@@ -165,6 +176,7 @@ impl StoBnts {
             polished,
             initial_points,
             beta: 1.0,
+            redraw: true,
             initial: Initial::Sobol,
         };
         Self::new(config, Variant::Ensemble { regularize })
@@ -175,8 +187,8 @@ impl StoBnts {
         config.network.validate()?;
         // Below a thousandth the equations have more digits than 32 bits hold.
         Course::check("noise", noise, "from 1e-3 to 1e3", (1e-3..=1e3).contains(&noise))?;
-        Course::check("beta", beta, "positive and finite", beta > 0.0 && beta.is_finite())?;
-        Course::check("candidates", candidates as f64, "at least 1", candidates > 0)?;
+        Course::check("beta", beta, "from 1e-6 to 1e6", (1e-6..=1e6).contains(&beta))?;
+        Course::check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -213,30 +225,62 @@ impl Strategy for StoBnts {
         let beta = *beta as f32;
         let network = network.network(encoder.inputs());
         let sampler = Sampler { network, encoder, training: *training, beta, perturb: *perturb };
-        let draws: Vec<_> = streams(progress.left, rng)
-            .into_par_iter()
-            .map(|mut own| match self.variant {
-                Variant::Network => sampler.sto_bnts(&told.data, &mut own),
-                Variant::Linear => sampler.sto_bnts_linear(&told.data, &mut own),
-                Variant::Ensemble { regularize } => sampler.ensemble_member(&told.data, regularize, &mut own),
-            })
-            .collect();
+        let mut own = if self.config.redraw {
+            streams(progress.left, rng)
+        } else {
+            constant_streams(progress.left, history, &mut progress.memo, rng)
+        };
         let centers = told.centers();
-        let (mut steps, mut largest, mut capped) = (0, 0.0_f64, 0);
-        for draw in draws {
-            let draw: Draw = draw?;
-            steps += draw.fitted.steps;
-            largest = largest.max(draw.fitted.gradient);
-            capped += usize::from(!draw.fitted.converged);
-            let differentiable = draw.is_differentiable();
-            let found =
-                maximize(&draw, &progress.region(), candidates, polished, differentiable, &centers, rng);
-            progress.push(found, rng)?;
+        let (mut steps, mut largest, mut capped, mut jitter) = (0, 0.0_f64, 0, 0.0_f64);
+        // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
+        let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
+        for own in own.chunks_mut(group) {
+            let draws: Vec<Result<Draw, NotPositiveDefinite>> = own
+                .par_iter_mut()
+                .map(|own| match self.variant {
+                    Variant::Network => sampler.sto_bnts(&told.data, own),
+                    Variant::Linear => sampler.sto_bnts_linear(&told.data, own),
+                    Variant::Ensemble { regularize } => sampler.ensemble_member(&told.data, regularize, own),
+                })
+                .collect();
+            for draw in draws {
+                let draw = draw?;
+                steps += draw.fitted.steps;
+                largest = if draw.fitted.gradient > largest || draw.fitted.gradient.is_nan() {
+                    draw.fitted.gradient
+                } else {
+                    largest
+                };
+                capped += usize::from(!draw.fitted.converged);
+                jitter = jitter.max(draw.fitted.jitter);
+                let smooth = draw.is_differentiable();
+                let found = maximize(&draw, &progress.region(), candidates, polished, smooth, &centers, rng);
+                progress.push(found, rng)?;
+            }
         }
         let counters = &mut progress.diagnostics.counters;
         counters.insert("training_steps".into(), steps as f64);
         counters.insert("gradient_left".into(), largest);
         counters.insert("fits_not_converged".into(), capped as f64);
+        if jitter > 0.0 {
+            counters.insert("jitter".into(), jitter);
+        }
         Ok(progress.end())
     }
+}
+
+/// The same streams in every iteration, by the memo's seed.
+fn constant_streams(count: usize, history: &History, memo: &mut Memo, rng: &mut Stream) -> Vec<Stream> {
+    let fresh = rng.next_u64();
+    let neural = memo.neural.get_or_insert(Neural {
+        seed: fresh,
+        revision: history.revision(),
+        trainings: Trainings::default(),
+    });
+    let stream = |i: usize| {
+        let mut own = Stream::seed_from_u64(neural.seed);
+        own.set_stream(i as u64);
+        own
+    };
+    (0..count).map(stream).collect()
 }

@@ -39,14 +39,39 @@ fn points_are_valid_and_new() {
     for_all(&Case::all(), conformance::suggests_valid_points);
 }
 
+/// Options with a life of their own: state from training to training, streams for shuffling, designs by a model.
+fn variants() -> Vec<Algorithm> {
+    let epochs = serde_json::json!({
+        "name": "epochs", "method": "sgd", "rate": 0.05, "epochs": 5, "batch": 4, "warm": true,
+    });
+    let small = serde_json::json!({"width": 12});
+    let all = [
+        ("neural-bo", serde_json::json!({"training": epochs, "features": "dynamic", "start": "library"})),
+        ("neural-ucb", serde_json::json!({"variance": "diagonal"})),
+        ("sto-bnts-linear", serde_json::json!({"initial": "uncertainty", "redraw": false})),
+    ];
+    let build = |(name, mut options): (&str, serde_json::Value)| {
+        options["network"] = small.clone();
+        options["candidates"] = 200.into();
+        Algorithm::with_options(name, options.as_object().unwrap().clone()).unwrap()
+    };
+    all.into_iter().map(build).collect()
+}
+
 #[test]
 fn logs_replay_to_the_last_bit() {
     for_all(&Case::all(), conformance::replays);
+    for algorithm in variants() {
+        Case::few().iter().for_each(|case| conformance::replays(&algorithm, case));
+    }
 }
 
 #[test]
 fn threads_change_nothing() {
     for_all(&Case::few(), conformance::ignores_threads);
+    for algorithm in variants() {
+        Case::few().iter().for_each(|case| conformance::ignores_threads(&algorithm, case));
+    }
 }
 
 fn everyone_survives(story: Story) {

@@ -28,11 +28,6 @@ use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
 
-/// Points evaluated at a time: their activations stay in a cache.
-const PANEL: usize = 256;
-/// Images at a time: each has thousands of activations.
-const IMAGE_PANEL: usize = 32;
-
 /// What a network is fitted to.
 #[derive(Clone, Debug)]
 pub struct Data {
@@ -98,14 +93,15 @@ pub struct Draw {
 }
 
 impl Sampler {
-    fn draw(&self, trained: bool, tangent: Option<Tangent>, fitted: Fitted) -> Draw {
+    fn draw(&self, trained: bool, tangent: Option<Tangent>, mut fitted: Fitted) -> Draw {
+        let theta = std::mem::take(&mut fitted.theta);
         Draw {
             network: self.network.clone(),
             encoder: self.encoder.clone(),
             scale: f64::from(self.beta),
-            trained: trained.then(|| fitted.theta.clone()),
+            trained: trained.then_some(theta),
             tangent,
-            fitted: Fitted { theta: Vec::new(), ..fitted },
+            fitted,
         }
     }
 
@@ -169,7 +165,7 @@ impl Sampler {
 impl Draw {
     /// A trained network as a function.
     pub fn of_network(network: Network, encoder: Encoder, theta: Vec<f32>) -> Self {
-        let fitted = Fitted { theta: Vec::new(), steps: 0, gradient: 0.0, converged: true };
+        let fitted = Fitted { theta: Vec::new(), steps: 0, gradient: 0.0, converged: true, jitter: 0.0 };
         Self { network, encoder, scale: 1.0, trained: Some(theta), tangent: None, fitted }
     }
 
@@ -180,7 +176,7 @@ impl Draw {
 
     /// The function at some points, in units of the values it was fitted to.
     pub fn values(&self, points: &Points) -> Vec<f64> {
-        let panel = if self.network.is_convolutional() { IMAGE_PANEL } else { PANEL };
+        let panel = self.network.panel();
         let panels: Vec<Vec<f64>> = (0..points.len().div_ceil(panel))
             .into_par_iter()
             .map_init(

@@ -8,6 +8,7 @@ use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::draw::Data;
 use super::model::AtPoints;
 use super::network::Network;
 use super::regression::Model;
@@ -89,19 +90,19 @@ impl Epochs {
         fine(self.rate) && self.rate > 0.0 && fine(self.decay) && self.epochs > 0 && self.batch != Some(0)
     }
 
-    /// Trains `learner` on the columns of `x`. SGD whose steps would overshoot takes the longest ones that do not; returns by what
+    /// Trains `learner`; noisier values than usual count less. SGD whose steps would overshoot takes the longest ones that do not; returns by what
     /// factor they were shortened.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub fn run(
         &self,
         network: &Network,
-        x: &Mat<f32>,
-        y: &[f32],
+        data: &Data,
         start: &[f32],
         learner: &mut Learner,
         rng: &mut Stream,
     ) -> f64 {
         const BETA: (f32, f32) = (0.9, 0.999);
+        let Data { x, y, weights, .. } = data;
         let n = y.len();
         let size = self.batch.unwrap_or(n).clamp(1, n.max(1));
         let mut order: Vec<usize> = (0..n).collect();
@@ -127,8 +128,12 @@ impl Epochs {
                 model.move_to(&learner.theta);
                 model.linearize();
                 let scale = 2.0 / chunk.len() as f32;
-                let residuals: Vec<f32> =
-                    model.outputs().iter().zip(chunk).map(|(f, &i)| scale * (f - y[i])).collect();
+                let residuals: Vec<f32> = model
+                    .outputs()
+                    .iter()
+                    .zip(chunk)
+                    .map(|(f, &i)| scale * weights[i].min(1.0) * (f - y[i]))
+                    .collect();
                 model.pull_back(&residuals, &mut gradient);
                 for ((g, t), s) in gradient.iter_mut().zip(&learner.theta).zip(start) {
                     *g += decay * (t - if self.toward == Toward::Start { *s } else { 0.0 });

@@ -146,9 +146,9 @@ mod tests {
         assert_eq!((encoder.inputs(), x.nrows()), (5, 5));
         assert_eq!(x.col_as_slice(0), [0.5, 0.0, 1.0, 0.0, -0.5]);
         assert_eq!(x.col_as_slice(1), [-1.0, 0.0, 0.0, 1.0, 0.5]);
-        let mut gradient = [0.0; 3];
+        let mut gradient = vec![0.0; 3];
         encoder.gradient(&[1.0, 2.0, 3.0, 4.0, 5.0], &mut gradient);
-        assert_eq!(gradient, [2.0, 0.0, 10.0]);
+        assert_eq!(gradient, vec![2.0, 0.0, 10.0]);
         assert_eq!(
             Encoder::new(&space, Inputs::Unit, None).encode(&points, 0..1).col_as_slice(0),
             [0.75, 0.0, 1.0, 0.0, 0.25]

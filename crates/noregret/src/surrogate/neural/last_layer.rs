@@ -1,8 +1,8 @@
 //! Bayesian linear regression on the last hidden layer of a trained network (Snoek et al. 2015, section 3).
 //!
 //! Weights `w ~ N(0, 1/alpha)`, noise `N(0, 1/beta)`; `A = beta Phi^T Phi + alpha I`, mean `m = beta A^-1 Phi^T y`. The two precisions are those
-//! of the largest marginal likelihood, by MacKay's fixed point: `gamma = D - alpha tr A^-1`, `alpha = gamma / |m|^2`,
-//! `beta = (n - gamma) / |y - Phi m|^2` (MacKay 1992).
+//! of the largest marginal likelihood, by a fixed point: `gamma = D - alpha tr A^-1`, `alpha = gamma / |m|^2`,
+//! `beta = (n - gamma) / |y - Phi m|^2` (`MacKay` 1992).
 
 use faer::MatRef;
 
@@ -57,7 +57,9 @@ impl LastLayer {
                 out[0] += alpha;
             })
         };
-        let (mut alpha, mut beta) = (1.0, 100.0);
+        let scale = (dot(&y, &y) / n.max(1) as f64).max(1e-30);
+        let (low, high) = (RANGE.0 / scale, RANGE.1 / scale);
+        let (mut alpha, mut beta) = (1.0 / scale, 100.0 / scale);
         let right: Vec<f64> = told.iter().map(|column| dot(column, &y)).collect();
         let (mut inverse, mut scratch) = (Vec::new(), Vec::new());
         let mut mean = vec![0.0; dims];
@@ -70,7 +72,7 @@ impl LastLayer {
             let gamma = (dims as f64 - alpha * trace).clamp(1e-6, n as f64);
             let residual = |(row, y): (&Vec<f64>, &f64)| (y - dot(row, &mean)).powi(2);
             let squares: f64 = rows.iter().zip(&y).map(residual).sum();
-            let bounded = |x: f64| if x.is_nan() { RANGE.1 } else { x.clamp(RANGE.0, RANGE.1) };
+            let bounded = |x: f64| if x.is_nan() { high } else { x.clamp(low, high) };
             let next = (bounded(gamma / dot(&mean, &mean)), bounded((n as f64 - gamma).max(1e-3) / squares));
             let change = (next.0 / alpha).ln().abs().max((next.1 / beta).ln().abs());
             (alpha, beta) = next;
@@ -103,12 +105,12 @@ mod tests {
     use super::*;
     use crate::math::rng::Stream;
 
-    fn data(n: usize, noise: f64) -> (Mat<f32>, Vec<f32>) {
+    fn data(n: usize, noise: f32) -> (Mat<f32>, Vec<f32>) {
         let mut rng = Stream::seed_from_u64(4);
         let x = Mat::from_fn(3, n, |_, _| StandardNormal.sample(&mut rng));
         let y = (0..n).map(|j| {
             let z: f32 = StandardNormal.sample(&mut rng);
-            2.0 * x[(0, j)] - x[(2, j)] + 0.5 + noise as f32 * z
+            2.0 * x[(0, j)] - x[(2, j)] + 0.5 + noise * z
         });
         let y = y.collect();
         (x, y)

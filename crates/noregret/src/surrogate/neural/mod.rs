@@ -21,7 +21,7 @@ pub mod uncertainty_sampling;
 
 use serde::{Deserialize, Serialize};
 
-use crate::space::Space;
+use crate::space::{Kind, Space};
 pub use activation::Activation;
 pub use convolution::{Image, Pooling};
 pub use inputs::{Encoder, Inputs};
@@ -69,18 +69,22 @@ impl Default for NetworkConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// A number that must be larger.
-    #[error("network.{name} must be at least {least}, not {value}")]
-    TooSmall {
+    /// A number out of its range.
+    #[error("network.{name} must be from {least} to {most}, not {value}")]
+    Size {
         /// Which.
         name: &'static str,
-        /// What would be right.
+        /// The smallest that is right ...
         least: usize,
+        /// ... and the largest.
+        most: usize,
         /// What was given.
         value: usize,
     },
     /// A network of more parameters than is sensible.
-    #[error("a network of {parameters} parameters is too large: depth and width allow {most} at most")]
+    #[error(
+        "a network of {parameters} parameters is too large: width, depth and the number of inputs (one for each category) may give {most} at most"
+    )]
     TooLarge {
         /// How many it would have.
         parameters: usize,
@@ -119,47 +123,69 @@ pub enum NetworkError {
 }
 
 /// Parameters that a network may have: some hundred megabytes with all that a fit keeps.
-const MOST_PARAMETERS: usize = 20_000_000;
+const MOST_PARAMETERS: usize = 40_000_000;
+/// Layers that a network may have.
+const MOST_LAYERS: usize = 32;
+/// Units that a layer may have.
+const MOST_UNITS: usize = 20_000;
+/// Pixels that a side of an image may have.
+const MOST_PIXELS: usize = 1_000;
 
 impl NetworkConfig {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<(), NetworkError> {
         let least_depth = if self.image.is_some() { 2 } else { 1 };
-        for (name, least, value) in [("depth", least_depth, self.depth), ("width", 1, self.width)] {
-            if value < least {
-                return Err(NetworkError::TooSmall { name, least, value });
+        for (name, least, most, value) in
+            [("depth", least_depth, MOST_LAYERS, self.depth), ("width", 1, MOST_UNITS, self.width)]
+        {
+            if !(least..=most).contains(&value) {
+                return Err(NetworkError::Size { name, least, most, value });
             }
         }
-        if let Some(image) = self.image.filter(|image| !image.is_valid()) {
-            let (name, value) =
-                if image.height < 3 { ("image.height", image.height) } else { ("image.width", image.width) };
-            return Err(NetworkError::TooSmall { name, least: 3, value });
+        if let Some(Image { height, width, .. }) = self.image {
+            for (name, value) in [("image.height", height), ("image.width", width)] {
+                if !(3..=MOST_PIXELS).contains(&value) {
+                    return Err(NetworkError::Size { name, least: 3, most: MOST_PIXELS, value });
+                }
+            }
         }
-        if !(self.weight_sd > 0.0 && self.weight_sd.is_finite()) {
-            let range = "positive and finite";
+        // Squares of sums of such numbers must be far from the largest of 32 bits.
+        if !(1e-3..=100.0).contains(&self.weight_sd) {
+            let range = "from 0.001 to 100";
             return Err(NetworkError::Deviation { name: "weight_sd", range, value: self.weight_sd });
         }
-        if !(self.bias_sd >= 0.0 && self.bias_sd.is_finite()) {
-            let range = "finite and not negative";
+        if !(0.0..=100.0).contains(&self.bias_sd) {
+            let range = "from 0 to 100";
             return Err(NetworkError::Deviation { name: "bias_sd", range, value: self.bias_sd });
-        }
-        let parameters = self.width.saturating_mul(self.width).saturating_mul(self.depth - 1);
-        if parameters > MOST_PARAMETERS || self.depth > 100 {
-            return Err(NetworkError::TooLarge { parameters, most: MOST_PARAMETERS });
         }
         Ok(())
     }
 
     /// Where points of `space` go in.
     pub fn encoder(&self, space: &Space) -> Result<Encoder, NetworkError> {
-        let encoder = Encoder::new(space, self.inputs, self.image);
-        if let Some(Image { height, width, .. }) = self.image
-            && (height * width != space.dims() || encoder.inputs() != space.dims())
-        {
+        if let Some(Image { height, width, .. }) = self.image {
             let (pixels, dims) = (height * width, space.dims());
-            return Err(NetworkError::NotImages { height, width, pixels, dims });
+            if pixels != dims || space.kinds().iter().any(|kind| matches!(kind, Kind::Category(_))) {
+                return Err(NetworkError::NotImages { height, width, pixels, dims });
+            }
         }
-        Ok(encoder)
+        // Categories are counted before they are made inputs.
+        let inputs = |kind: &Kind| match kind {
+            Kind::Category(levels) => usize::try_from(*levels).unwrap_or(usize::MAX),
+            _ => 1,
+        };
+        let inputs = space.kinds().iter().map(inputs).fold(0_usize, usize::saturating_add);
+        // A convolution has fewer weights than this, and the layer after it at most as many as it has pixels times channels.
+        let first = inputs.saturating_mul(self.width);
+        let square = self.width.saturating_mul(self.width).saturating_mul(self.depth - 1);
+        let parameters = match self.image {
+            Some(_) => first.saturating_mul(self.width).saturating_add(square),
+            None => first.saturating_add(square),
+        };
+        if parameters > MOST_PARAMETERS {
+            return Err(NetworkError::TooLarge { parameters, most: MOST_PARAMETERS });
+        }
+        Ok(Encoder::new(space, self.inputs, self.image))
     }
 
     /// The network for so many inputs, with weights of deviation `weight_sd / sqrt(fan in)` and biases of `bias_sd`.

@@ -179,6 +179,11 @@ impl Network {
         self.front.is_some()
     }
 
+    /// Points to evaluate at a time, so that their activations stay in a cache; images have thousands of them each.
+    pub fn panel(&self) -> usize {
+        if self.is_convolutional() { 32 } else { 256 }
+    }
+
     fn last(&self) -> &Layer {
         &self.layers[self.layers.len() - 1]
     }

@@ -41,21 +41,23 @@ pub enum Uncertainty {
 }
 
 impl Uncertainty {
-    /// From the gradients of points, `lambda` being the weight of the prior.
+    /// From the gradients of points, `lambda` being the weight of the prior; points of less weight than 1 (the exact form only) count as
+    /// noisier. Also what had to be added to the diagonal.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub fn new(
         variance: Variance,
         network: &Network,
         trace: Trace,
         signals: Signals,
+        weights: &[f32],
         lambda: f64,
-    ) -> Result<Self, NotPositiveDefinite> {
+    ) -> Result<(Self, f64), NotPositiveDefinite> {
         match variance {
             Variance::Diagonal => {
                 let mut diagonal = vec![lambda as f32; network.parameters()];
                 network.add_squared_gradients(&trace, &signals, &mut diagonal);
                 diagonal.iter_mut().for_each(|u| *u = lambda as f32 / *u);
-                Ok(Self::Diagonal(diagonal))
+                Ok((Self::Diagonal(diagonal), 0.0))
             }
             Variance::Exact => {
                 let gram = network.gram_of_itself(&trace, &signals);
@@ -64,11 +66,11 @@ impl Uncertainty {
                     for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
                         *row = f64::from(*k);
                     }
-                    rows[0] += lambda;
+                    rows[0] += lambda / f64::from(weights[j].max(1e-12));
                 })?;
-                let l = factor.l();
+                let (l, jitter) = (factor.l(), factor.repairs().jitter);
                 let factor = Mat::from_fn(n, n, |i, j| if i >= j { l[(i, j)] as f32 } else { 0.0 });
-                Ok(Self::Exact { trace: Box::new(trace), signals: Box::new(signals), factor })
+                Ok((Self::Exact { trace: Box::new(trace), signals: Box::new(signals), factor }, jitter))
             }
         }
     }

@@ -120,8 +120,10 @@ pub struct Fitted {
     pub steps: usize,
     /// Size of the gradient as a share of what it was at the start.
     pub gradient: f64,
-    /// Whether that met the tolerance.
+    /// Whether that met the tolerance, or the loss is as low as 32 bits can tell.
     pub converged: bool,
+    /// The largest that had to be added to a kernel's diagonal to factor it.
+    pub jitter: f64,
 }
 
 /// The first damping, as a share of the kernel's mean diagonal.
@@ -214,7 +216,7 @@ impl<'a> Problem<'a> {
         let mut loss = self.loss(&self.theta);
         let (mut steps, mut damping, mut usual) = (0, 0.0, 0.0);
         let (mut center, mut step) = (vec![0.0_f32; p], vec![0.0_f32; p]);
-        let mut gram = None;
+        let (mut gram, mut exhausted, mut jitter) = (None, false, 0.0_f64);
         while steps < most && size > tolerance * first {
             steps += 1;
             let gram = gram.get_or_insert_with(|| self.model.gram());
@@ -230,6 +232,7 @@ impl<'a> Problem<'a> {
                 }
                 rows[0] += noise(j);
             })?;
+            jitter = jitter.max(factor.repairs().jitter);
             let pull = (f64::from(ridge) / stiffness) as f32;
             for ((c, t), s) in center.iter_mut().zip(&self.theta).zip(self.start) {
                 *c = -pull * (t - s);
@@ -250,6 +253,7 @@ impl<'a> Problem<'a> {
                 if !(promised > ROUNDING * loss) {
                     // As low as 32 bits can tell.
                     self.model.move_to(&self.theta);
+                    exhausted = true;
                     break;
                 }
                 damping = if damping == 0.0 { usual } else { damping * DAMPING_STEP };
@@ -267,7 +271,10 @@ impl<'a> Problem<'a> {
             }
             *gram = self.model.gram();
         }
-        Ok(self.fitted(steps, size, first, tolerance))
+        let mut fitted = self.fitted(steps, size, first, tolerance);
+        fitted.converged |= exhausted && fitted.gradient.is_finite();
+        fitted.jitter = jitter;
+        Ok(fitted)
     }
 
     /// What the loss would be at `at`, a step away, if the model were linear.
@@ -321,7 +328,8 @@ impl<'a> Problem<'a> {
             self.model.linearize();
             size = self.set_gradient();
             let loss = self.loss(&self.theta);
-            if loss < best.0 {
+            // The point that met the tolerance is the one to keep.
+            if loss < best.0 || size <= tolerance * first {
                 best.0 = loss;
                 best.1.copy_from_slice(&self.theta);
                 best.2 = size;
@@ -336,7 +344,7 @@ impl<'a> Problem<'a> {
             }
         }
         self.theta.copy_from_slice(&best.1);
-        self.fitted(steps, best.2.min(size), first, tolerance)
+        self.fitted(steps, best.2, first, tolerance)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
@@ -366,7 +374,8 @@ impl<'a> Problem<'a> {
     }
 
     fn fitted(&mut self, steps: usize, size: f64, first: f64, tolerance: f64) -> Fitted {
-        let gradient = if first > 0.0 { size / first } else { 0.0 };
-        Fitted { theta: std::mem::take(&mut self.theta), steps, gradient, converged: gradient <= tolerance }
+        let gradient = if first == 0.0 { 0.0 } else { size / first };
+        let theta = std::mem::take(&mut self.theta);
+        Fitted { theta, steps, gradient, converged: gradient <= tolerance, jitter: 0.0 }
     }
 }
