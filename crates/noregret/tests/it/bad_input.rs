@@ -87,6 +87,35 @@ fn options_out_of_range() {
 }
 
 #[test]
+fn networks_that_cannot_be_meant() {
+    let build = |name: &str, json: &str| {
+        Algorithm::with_options(name, options(json)).unwrap().build().map(|_| ()).unwrap_err()
+    };
+    says(&build("sto-bnts", r#"{"network": {"width": 0}}"#), &["network.width", "from 1", "not 0"]);
+    says(&build("neural-bo", r#"{"network": {"width": 1000000000000}}"#), &["network.width", "to 20000"]);
+    says(&build("dngo", r#"{"network": {"depth": 1000}}"#), &["network.depth", "to 32"]);
+    says(&build("neural-ts", r#"{"network": {"weight_sd": 1e20}}"#), &["weight_sd", "to 100"]);
+    says(
+        &build("sto-bnts", r#"{"network": {"image": {"height": 2, "width": 9}}}"#),
+        &["image.height", "from 3"],
+    );
+    says(&build("sto-bnts-linear", r#"{"beta": 1e-50}"#), &["beta", "from 1e-6"]);
+    says(&build("sto-bnts", r#"{"noise": 0}"#), &["noise", "from 1e-3"]);
+    says(&build("neural-greedy", r#"{"candidates": 5000000000}"#), &["candidates", "10 million"]);
+    says(&build("neural-ucb", r#"{"lambda": 0}"#), &["lambda", "from 1e-6"]);
+    let epochs = r#"{"training": {"name": "epochs", "method": "adam", "rate": -1, "epochs": 5}}"#;
+    says(&build("dngo", epochs), &["training", "positive rate"]);
+    let image = r#"{"start": "printed", "network": {"depth": 2, "image": {"height": 9, "width": 9}}}"#;
+    says(&build("neural-bo", image), &["images", "scaled"]);
+
+    // Categories become inputs, one each.
+    let many = (0..2_500).map(|i| i.to_string());
+    let space = Space::builder().categorical("c", many).build().unwrap();
+    let wide = Algorithm::with_options("neural-bo", options(r#"{"network": {"width": 20000}}"#)).unwrap();
+    says(&study(space, wide).ask(1).unwrap_err(), &["50000000 parameters", "too large"]);
+}
+
+#[test]
 fn studies_used_wrongly() {
     says(&Study::builder().build().unwrap_err(), &["needs a space"]);
     let mut study = study(planar(), Algorithm::default());

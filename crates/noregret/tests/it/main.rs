@@ -13,6 +13,8 @@ mod equivalence;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod images;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod sklearn;

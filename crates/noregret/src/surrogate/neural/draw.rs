@@ -7,7 +7,7 @@
 //! |----------------------------------|---------------------|-----------------------------------------------------------|
 //! | `theta_0`                        | start               | where the fit begins and what it is held to               |
 //! | `theta_0'`                       | `at` or `along`     | the second draw: a direction (Alg. 1) or the features' place (Alg. 2) |
-//! | `<grad f(x; theta_0), theta_0'>` | [`Tangent`]         | constant during the fit, so subtracted from the targets   |
+//! | `<grad f(x; theta_0), theta_0'>` | `Tangent`           | constant during the fit, so subtracted from the targets   |
 //! | `sigma`                          | `noise`             | deviation of the noise                                    |
 //! | `beta_t`                         | `beta`              | factor of the network's output                            |
 //!
