@@ -21,7 +21,7 @@ fn space() -> Space {
     let pixel = |i: usize, k: usize| {
         let (row, column) = (k / SIDE, k % SIDE);
         let inside = row > 0 && column > 0 && row < SIDE - 1 && column < SIDE - 1;
-        let spot = (row * 4 + column + i) % 16 == 0;
+        let spot = (row * 4 + column + i).is_multiple_of(16);
         if inside && spot {
             255.0
         } else if inside {
