@@ -18,15 +18,13 @@ use super::{Proposal, Strategy};
 use crate::acquisition::utility::Utility;
 use crate::error::Error;
 use crate::math::rng::Stream;
-use crate::maximize::{MaximizeError, Maximum, Region, Work};
+use crate::maximize::grid::best_row;
+use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::surrogate::neural::epochs::{Epochs, Method, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
 use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::{Activation, NetworkConfig, NetworkError};
 use crate::surrogate::points::Points;
-
-/// Rows of a pool that are looked at together.
-const BLOCK: usize = 1 << 16;
 
 /// Settings of DNGO.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,28 +144,11 @@ impl<'a> Improvement<'a> {
         count: usize,
         rng: &mut Stream,
     ) -> Result<Maximum, MaximizeError> {
-        let Some(pool) = region.space.as_pool() else {
-            let points = candidates(region, count, &self.state.told.centers(), rng)?;
-            return close_in(|points| self.values(points), &self.values(&points), &points, region, rng);
-        };
-        let mut best: Option<(f64, usize)> = None;
-        for begin in (0..pool.len()).step_by(BLOCK) {
-            let rows = begin..(begin + BLOCK).min(pool.len());
-            let values = self.values(&Points::from_columns(pool.dims(), &pool.encoded(rows.clone())));
-            for (row, value) in rows.zip(values) {
-                let better = !value.is_nan() && best.is_none_or(|(most, _)| value > most);
-                if better && !region.is_taken(&[], Some(row)) {
-                    best = Some((value, row));
-                }
-            }
+        if let Some(pool) = region.space.as_pool() {
+            return best_row(pool, region, |rows| self.values(rows));
         }
-        let work = Work { values: pool.len(), gradients: 0 };
-        let (value, row) = best.ok_or_else(|| {
-            let any = (0..pool.len()).any(|row| !region.is_taken(&[], Some(row)));
-            let tried = pool.len();
-            if any { MaximizeError::NotFinite { tried } } else { MaximizeError::NothingLeft { tried } }
-        })?;
-        Ok(Maximum { x: pool.point(row), row: Some(row), value, work })
+        let points = candidates(region, count, &self.state.told.centers(), rng)?;
+        close_in(|points| self.values(points), &self.values(&points), &points, region, rng)
     }
 }
 
