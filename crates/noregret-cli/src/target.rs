@@ -130,7 +130,7 @@ fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space)
         features: pool.names().to_vec(),
         id: section.id.clone(),
         rows: pool.len(),
-        digest: pool_file::digest(&pool),
+        digest: pool.digest(),
     };
     Ok((definition, Space::pool(pool)))
 }

@@ -30,6 +30,8 @@ pub enum StoreError {
     Write { path: PathBuf, problem: String },
     #[error("{} cannot be read: {problem}", path.display())]
     Read { path: PathBuf, problem: String },
+    #[error("interrupted; nothing was recorded")]
+    Interrupted,
     #[error(transparent)]
     Study(#[from] noregret::Error),
 }

@@ -194,8 +194,8 @@ impl SharedStudy {
             }
             self.definition = (**definition).clone();
         }
-        if let Event::Asked { diagnostics, .. } = &entry.event {
-            self.diagnostics.clone_from(diagnostics);
+        if let Event::Asked { diagnostics: Some(diagnostics), .. } = &entry.event {
+            self.diagnostics = Some(diagnostics.clone());
         }
         if let Some(event) = entry.event.in_study() {
             self.study.absorb(event).map_err(|error| StoreError::Corrupt {
@@ -294,6 +294,32 @@ impl SharedStudy {
             diagnostics: Some(Box::new(diagnostics)),
             seconds: begin.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Puts points of the user's own into the queue, all or none: they are handed out before new ones are thought of.
+    pub fn enqueue(&mut self, points: &[Params], now: Timestamp) -> Result<Vec<Trial>, StoreError> {
+        let mut first = 0;
+        self.commit(now, |shared, _| {
+            first = shared.study.trials().len();
+            let mut queued = Vec::with_capacity(points.len());
+            let mut latest = None;
+            for params in points {
+                let study::Event::Asked { choices, memo } = shared.study.draft_enqueue(params)? else {
+                    unreachable!("invariant: a point of the user's own is recorded as asked")
+                };
+                queued.extend(choices);
+                latest = Some(memo);
+            }
+            let asked = |memo| Event::Asked {
+                first: first as u64,
+                choices: queued,
+                memo,
+                diagnostics: None,
+                seconds: 0.0,
+            };
+            Ok(latest.map(asked).into_iter().collect())
+        })?;
+        Ok(self.study.trials()[first..first + points.len()].to_vec())
     }
 
     /// What becomes of trials whose workers have vanished.

@@ -49,13 +49,6 @@ pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result
     table.and_then(Table::into_pool).map_err(|problem| PoolFileError { path: path.into(), problem })
 }
 
-/// A digest of all features, the same on every machine (FNV-1a over their 32 bits).
-pub(crate) fn digest(pool: &Pool) -> u64 {
-    pool.features().iter().fold(0xcbf2_9ce4_8422_2325, |hash, x| {
-        (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 impl Wanted<'_> {
     /// Where the columns are; no features if none were named.
     fn find(&self, header: &[String]) -> Result<Columns, Problem> {
@@ -131,13 +124,5 @@ mod tests {
             let unknown = read(Path::new(name), &[], None).unwrap_err().to_string();
             assert!(unknown.contains("*.csv, *.parquet or *.npy"), "{unknown}");
         }
-    }
-
-    #[test]
-    fn the_digest_sees_every_cell() {
-        let of = |cells: &[f64]| digest(&Pool::new(cells.to_vec(), 1).unwrap());
-        assert_eq!(of(&[1.0, 2.0]), of(&[1.0, 2.0]));
-        assert_ne!(of(&[1.0, 2.0]), of(&[2.0, 1.0]));
-        assert_ne!(of(&[1.0, 2.0]), of(&[1.0, 2.5]));
     }
 }

@@ -50,6 +50,8 @@ pub enum SpaceError {
     UnknownParameter { name: String, nearest: String },
     #[error("parameter `{name}` is missing")]
     MissingParameter { name: String },
+    #[error("a point has {expected} values, one for each parameter, not {found}")]
+    ValueCount { found: usize, expected: usize },
     #[error("parameter `{name}` must be {expected}, not {}", quoted(value))]
     WrongType { name: String, expected: &'static str, value: Value },
     #[error("parameter `{name}` must lie between {low} and {high}, unlike {value}")]

@@ -164,6 +164,14 @@ impl Space {
         }
     }
 
+    /// These values, in the order of the parameters, by name. Whether they fit, [`Self::encode`] tells.
+    pub fn assign(&self, values: Vec<Value>) -> Result<Params, SpaceError> {
+        if values.len() != self.dims() {
+            return Err(SpaceError::ValueCount { found: values.len(), expected: self.dims() });
+        }
+        Ok(Params::with_names(Arc::clone(&self.inner.names), values))
+    }
+
     /// The values at `u`. In a pool, features undone of their scaling, whether or not a row has them: take
     /// [`Pool::params`] for a row.
     pub fn decode(&self, u: &[f64]) -> Params {

@@ -107,6 +107,13 @@ impl Pool {
         &self.features
     }
 
+    /// A digest of all features, the same on every machine (FNV-1a over their 32 bits).
+    pub fn digest(&self) -> u64 {
+        self.features.iter().fold(0xcbf2_9ce4_8422_2325, |hash, x| {
+            (hash ^ u64::from(x.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+
     /// The points of a range of rows in the unit cube, d x A column-major (a row of the pool is a column, contiguous).
     /// Whoever goes through a large pool takes it in panels that fit a cache.
     ///
@@ -298,6 +305,14 @@ mod tests {
             let x = f32::from_bits(i.wrapping_mul(2_654_435_761)); // Knuth's multiplier: all over the range
             assert!(!x.is_finite() || narrow(decimal(x)).to_bits() == x.to_bits(), "{x:e}");
         }
+    }
+
+    #[test]
+    fn the_digest_sees_every_cell() {
+        let of = |cells: &[f64]| Pool::new(cells.to_vec(), 1).unwrap().digest();
+        assert_eq!(of(&[1.0, 2.0]), of(&[1.0, 2.0]));
+        assert_ne!(of(&[1.0, 2.0]), of(&[2.0, 1.0]));
+        assert_ne!(of(&[1.0, 2.0]), of(&[1.0, 2.5]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod builder;
 mod event;
 mod insight;
 mod minimize;
+mod predict;
 mod recommend;
 mod trial;
 
@@ -18,6 +19,7 @@ pub use builder::StudyBuilder;
 pub use event::Event;
 pub use insight::{Insight, RemainingRegret};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
+pub use predict::Prediction;
 pub use recommend::Recommendation;
 pub use trial::{Trial, TrialState};
 
@@ -109,15 +111,13 @@ pub enum StudyError {
         /// The space's.
         expected: usize,
     },
-    /// Rows of numbers that do not fit the space.
-    #[error("row {row} has {found} numbers for {expected} parameters")]
-    RowLength {
-        /// Which row.
-        row: usize,
-        /// Its length.
-        found: usize,
-        /// What would be right.
-        expected: usize,
+    /// A point that the constraints rule out was to be tried.
+    #[error("{params} violates the constraint `{constraint}`")]
+    Infeasible {
+        /// The point.
+        params: Params,
+        /// What does not hold of it.
+        constraint: String,
     },
 }
 
@@ -292,8 +292,7 @@ impl Study {
         noise_variance: Option<f64>,
     ) -> Result<Event, Error> {
         check_noise(self.trials.len() as u64, noise_variance)?;
-        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
-        let choice = Choice { x: self.space().encode(params)?, row };
+        let choice = self.choice_of(params)?;
         Ok(Event::Added { params: params.clone(), choice, value, noise_variance })
     }
 
@@ -307,6 +306,28 @@ impl Study {
         let choice = Choice { x: pool.point(row), row: Some(row) };
         let params = self.params_of(&choice);
         Ok(Event::Added { params, choice, value, noise_variance })
+    }
+
+    /// Makes a trial of a point of your own; it runs from now on, like one that was asked for.
+    pub fn enqueue(&mut self, params: &Params) -> Result<Trial, Error> {
+        self.record(self.draft_enqueue(params)?);
+        Ok(self.trials[self.trials.len() - 1].clone())
+    }
+
+    /// What [`Self::enqueue`] would record; see [`Self::draft_ask`].
+    pub fn draft_enqueue(&self, params: &Params) -> Result<Event, Error> {
+        let choice = self.choice_of(params)?;
+        if let Some(constraint) = self.space().violated(&choice.x) {
+            let constraint = constraint.to_owned();
+            return Err(StudyError::Infeasible { params: params.clone(), constraint }.into());
+        }
+        Ok(Event::Asked { choices: vec![choice], memo: Box::new(self.history.memo().clone()) })
+    }
+
+    /// The point of these parameters; in a pool, the features of a row stand for that row.
+    fn choice_of(&self, params: &Params) -> Result<Choice, Error> {
+        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
+        Ok(Choice { x: self.space().encode(params)?, row })
     }
 
     /// The trial of this number.
@@ -459,6 +480,12 @@ impl Study {
         };
         let number = self.places.iter().position(|place| *place == Some(found.place));
         Ok(number.map(|number| found.in_users_units(&self.trials[number], self.direction)))
+    }
+
+    /// What the model expects at these points, with which doubt; `None` before the first value is told.
+    pub fn predict(&self, points: &[Params]) -> Result<Option<Prediction>, Error> {
+        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 0);
+        predict::predict(&self.history, self.direction, points, &mut rng)
     }
 
     /// What the model says about the study as a whole; `None` before three values are told.

@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::space::Params;
 use crate::strategy::history::{History, Outcome};
-use crate::strategy::memo::Memo;
+use crate::strategy::memo::{Fit, Memo};
 use crate::strategy::model::GpModel;
 use crate::surrogate::Surrogate;
 use crate::surrogate::gp::GpConfig;
+use crate::surrogate::gp::posterior::Gp;
 
 /// Half-width of a 95 % interval in deviations.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
@@ -60,20 +61,15 @@ pub(super) struct Recommender {
 
 impl Recommender {
     pub(super) fn recommend(&mut self, history: &History, rng: &mut Stream) -> Result<Option<Found>, Error> {
-        if history.values().next().is_none() {
-            return Ok(None);
-        }
         let key = (history.len(), history.revision());
         if let Some((known, found)) = self.cached
             && known == key
         {
             return Ok(Some(found));
         }
-        let mut model = GpModel::new(GpConfig::default());
-        let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
-        let fit = state.fit();
+        let Some((gp, fit)) = posterior(history, rng)? else { return Ok(None) };
         // Every evaluation is judged, also those that a model of a subset has not seen.
-        let values = state.gp().marginals(history.points());
+        let values = gp.marginals(history.points());
         let best = best_place(history, &values.mean);
         let found = best.map(|place| Found {
             place,
@@ -83,6 +79,19 @@ impl Recommender {
         self.cached = found.map(|found| (key, found));
         Ok(found)
     }
+}
+
+/// The posterior given all that was told, and its units; `None` if that is nothing. What runs is not known yet, and does
+/// not lower the variance.
+pub(super) fn posterior(history: &History, rng: &mut Stream) -> Result<Option<(Gp, Fit)>, Error> {
+    if history.values().next().is_none() {
+        return Ok(None);
+    }
+    let mut model = GpModel::new(GpConfig::default());
+    let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
+    let mut gp = state.gp().clone();
+    gp.release();
+    Ok(Some((gp, state.fit().clone())))
 }
 
 /// The place of the evaluation with a value whose mean is best, the first among equals.

@@ -1,0 +1,201 @@
+//! Spaces as Python declares them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indexmap::IndexMap;
+use noregret::{Param, Params, Space, Value};
+use noregret_store::SpaceDefinition;
+use numpy::PyUntypedArrayMethods;
+use pyo3::prelude::*;
+
+use crate::convert::{from_params, to_value};
+use crate::errors::{raise, space_exception};
+use crate::points::matrix;
+
+/// A finite set of candidates.
+#[pyclass(frozen, module = "noregret._native")]
+pub(crate) struct Pool {
+    space: Space,
+}
+
+#[pymethods]
+impl Pool {
+    #[new]
+    fn new(
+        features: &Bound<'_, PyAny>,
+        ids: Option<Vec<String>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let pool = if let Some(matrix) = matrix::<f64>(features) {
+            noregret::Pool::new(matrix.as_array().iter().copied().collect(), matrix.shape()[1])
+        } else if let Some(matrix) = matrix::<f32>(features) {
+            noregret::Pool::from_f32(matrix.as_array().iter().copied().collect(), matrix.shape()[1])
+        } else {
+            let rows: Vec<Vec<f64>> = features.extract()?;
+            let width = rows.first().map_or(0, Vec::len);
+            if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != width) {
+                let problem =
+                    format!("row {i} of the pool (from 0) has {} features, row 0 has {width}", row.len());
+                return Err(raise("InvalidSpace", &problem, None));
+            }
+            noregret::Pool::new(rows.concat(), width)
+        };
+        let pool = pool
+            .and_then(|pool| match names {
+                Some(names) => pool.with_names(names),
+                None => Ok(pool),
+            })
+            .and_then(|pool| match ids {
+                Some(ids) => pool.with_ids(ids),
+                None => Ok(pool),
+            });
+        Ok(Self { space: Space::pool(pool.map_err(|error| space_exception(&error))?) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.pool().len()
+    }
+
+    /// Names of the features.
+    fn names(&self) -> Vec<String> {
+        self.pool().names().to_vec()
+    }
+
+    /// The id of a row; its number if it was given none.
+    fn id(&self, row: usize) -> PyResult<String> {
+        self.check(row)?;
+        Ok(self.pool().id(row).into_owned())
+    }
+
+    /// The row of an id, if there is one.
+    fn row_of_id(&self, id: &str) -> Option<usize> {
+        self.pool().row_of_id(id)
+    }
+
+    /// The features of a row, by name.
+    fn params<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.check(row)?;
+        Ok(from_params(py, &self.pool().params(row))?.into_any())
+    }
+}
+
+impl Pool {
+    pub(crate) fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn pool(&self) -> &noregret::Pool {
+        self.space.as_pool().unwrap_or_else(|| unreachable!("invariant: made from a pool"))
+    }
+
+    fn check(&self, row: usize) -> PyResult<()> {
+        let rows = self.pool().len();
+        if row < rows {
+            return Ok(());
+        }
+        let problem = format!("the pool has no row {row}: it has {rows}, numbered from 0");
+        Err(pyo3::exceptions::PyIndexError::new_err(problem))
+    }
+
+    /// What is kept of it in a log: Python has the rest.
+    pub(crate) fn definition(&self) -> SpaceDefinition {
+        let pool = self.pool();
+        SpaceDefinition::Pool {
+            file: String::new(),
+            features: pool.names().to_vec(),
+            id: None,
+            rows: pool.len(),
+            digest: pool.digest(),
+        }
+    }
+}
+
+/// Parameters and constraints.
+pub(crate) struct Declared {
+    parameters: IndexMap<String, Param>,
+    constraints: IndexMap<String, String>,
+    predicates: Vec<(String, Py<PyAny>)>,
+}
+
+/// The first exception of a constraint that is a Python function, until somebody asks for it.
+#[derive(Clone, Default)]
+pub(crate) struct PredicateErrors(Arc<Mutex<Option<PyErr>>>);
+
+impl PredicateErrors {
+    fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// The exception, if there was one.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+}
+
+impl Declared {
+    /// From parameters as tuples (`("float", low, high, log)` and so on), expressions and functions, all by name.
+    pub(crate) fn new(
+        parameters: Vec<(String, Bound<'_, PyAny>)>,
+        constraints: Vec<(String, String)>,
+        predicates: Vec<(String, Py<PyAny>)>,
+    ) -> PyResult<Self> {
+        let declare = |(name, tuple): (String, Bound<'_, PyAny>)| {
+            let param = to_param(&tuple).map_err(|error| about(&tuple, &name, error))?;
+            Ok((name, param))
+        };
+        let parameters = parameters.into_iter().map(declare).collect::<PyResult<_>>()?;
+        Ok(Self { parameters, constraints: constraints.into_iter().collect(), predicates })
+    }
+
+    /// What is kept of it in a log. Functions are not: they must be given again.
+    pub(crate) fn definition(&self) -> SpaceDefinition {
+        let (parameters, constraints) = (self.parameters.clone(), self.constraints.clone());
+        SpaceDefinition::Parameters { parameters, constraints }
+    }
+
+    /// The space, and where its functions leave their exceptions.
+    pub(crate) fn build(self, py: Python<'_>) -> PyResult<(Space, PredicateErrors)> {
+        let errors = PredicateErrors::default();
+        let mut builder = Space::builder();
+        for (name, param) in self.parameters {
+            builder = builder.param(name, param);
+        }
+        for (name, expression) in self.constraints {
+            builder = builder.constraint(name, expression);
+        }
+        for (name, function) in self.predicates {
+            let errors = errors.clone();
+            builder = builder.predicate(name, move |params| {
+                Python::attach(|py| holds(py, &function, params)).unwrap_or_else(|error| {
+                    errors.keep(error);
+                    false
+                })
+            });
+        }
+        let built = py.detach(|| builder.build());
+        errors.check()?;
+        Ok((built.map_err(|error| space_exception(&error))?, errors))
+    }
+}
+
+fn holds(py: Python<'_>, function: &Py<PyAny>, params: &Params) -> PyResult<bool> {
+    function.bind(py).call1((from_params(py, params)?,))?.is_truthy()
+}
+
+fn to_param(tuple: &Bound<'_, PyAny>) -> PyResult<Param> {
+    let at = |i: usize| tuple.get_item(i);
+    let values = || -> PyResult<Vec<Value>> { at(1)?.try_iter()?.map(|value| to_value(&value?)).collect() };
+    let kind: String = at(0)?.extract()?;
+    Ok(match kind.as_str() {
+        "float" => Param::Float { low: at(1)?.extract()?, high: at(2)?.extract()?, log: at(3)?.is_truthy()? },
+        "int" => Param::Int { low: at(1)?.extract()?, high: at(2)?.extract()?, log: at(3)?.is_truthy()? },
+        "ordinal" => Param::Ordinal { values: values()? },
+        "categorical" => Param::Categorical { choices: values()? },
+        _ => Param::Bool {},
+    })
+}
+
+/// The parameter's name for an error that does not know it.
+fn about(tuple: &Bound<'_, PyAny>, name: &str, error: PyErr) -> PyErr {
+    raise("InvalidSpace", &format!("parameter `{name}`: {}", error.value(tuple.py())), Some(name))
+}

@@ -1,0 +1,322 @@
+"""What may be varied: parameters, or the rows of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _native
+from .errors import InvalidParams, InvalidSpace
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Bool", "Categorical", "Float", "Int", "Ordinal", "Parameter", "Pool"]
+
+
+@dataclass(frozen=True)
+class Float:
+    """A real number between `low` and `high`, both included.
+
+    With `log=True`, ratios matter rather than differences (learning rates, concentrations); `low` must then be above 0.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def _declare(self) -> tuple[Any, ...]:
+        return ("float", self.low, self.high, self.log)
+
+
+@dataclass(frozen=True)
+class Int:
+    """A whole number between `low` and `high`, both included. With `log=True`, ratios matter; `low` must then be at least 1."""
+
+    low: int
+    high: int
+    log: bool = False
+
+    def _declare(self) -> tuple[Any, ...]:
+        return ("int", self.low, self.high, self.log)
+
+
+@dataclass(frozen=True, init=False)
+class Categorical:
+    """One of a few values without an order.
+
+    Choices may be any objects. Text, numbers and truth values are stored as they are, others (`None`, tuples, classes, ...) by their
+    `repr`, and you get back the very objects.
+    """
+
+    choices: tuple[Any, ...]
+
+    def __init__(self, choices: Iterable[Any]) -> None:
+        object.__setattr__(self, "choices", _several("Categorical", choices))
+
+    def _declare(self) -> tuple[Any, ...]:
+        return ("categorical", [_label(choice) for choice in self.choices])
+
+
+@dataclass(frozen=True, init=False)
+class Ordinal:
+    """One of a few values whose order means something, such as `Ordinal([32, 64, 128, 256])`. Values may be any objects."""
+
+    values: tuple[Any, ...]
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        object.__setattr__(self, "values", _several("Ordinal", values))
+
+    def _declare(self) -> tuple[Any, ...]:
+        return ("ordinal", [_label(value) for value in self.values])
+
+
+@dataclass(frozen=True)
+class Bool:
+    """True or false."""
+
+    def _declare(self) -> tuple[Any, ...]:
+        return ("bool",)
+
+
+Parameter = Union[Float, Int, Categorical, Ordinal, Bool]
+"""Any kind of parameter."""
+
+
+def _several(kind: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidSpace(f"{kind} takes a list of values, not {values!r}")
+    return tuple(values)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str))
+
+
+def _label(value: Any) -> Any:
+    """What stands for a choice in the log."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    return value if _is_plain(value) else repr(value)
+
+
+class Pool:
+    """A finite set of candidates, in place of parameters.
+
+    `features` has a row for each candidate and a column for each feature: an array, a list of rows, or a data frame (whose columns then
+    name the features). They are kept once, as 32-bit floats; a million rows of 16 features take 64 MB.
+    `ids` are the candidates' names, one for each row, all different; without them a candidate is known by its row's number.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.1, 5.0], [0.2, 4.0], [0.7, 1.0]], ids=["a", "b", "c"], names=["mass", "charge"])
+    >>> len(pool), pool.id(2)
+    (3, 'c')
+    """
+
+    def __init__(
+        self,
+        features: ArrayLike | Any,
+        ids: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        if names is None and hasattr(features, "columns"):
+            names = [str(column) for column in features.columns]
+        if hasattr(features, "to_numpy"):
+            features = features.to_numpy()
+        features = _float_matrix(features)
+        self._has_ids = ids is not None
+        self._native = _native.Pool(
+            features, None if ids is None else [str(i) for i in ids], None if names is None else list(names)
+        )
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"Pool({len(self)} rows of {', '.join(self.names)})"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features; `x0`, `x1`, ... if they were given none."""
+        return self._native.names()
+
+    def id(self, row: int) -> str:
+        """The id of a row; its number if it was given none."""
+        return self._native.id(row)
+
+    def row(self, id: str) -> int:
+        """The row of an id."""
+        row = self._native.row_of_id(str(id))
+        if row is None:
+            raise InvalidParams(f"the pool has no candidate {id!r}")
+        return row
+
+    def params(self, row: int) -> dict[str, float]:
+        """The features of a row, by name."""
+        return self._native.params(row)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = range(len(self))
+        features = [list(self.params(row).values()) for row in rows]
+        ids = [self.id(row) for row in rows] if self._has_ids else None
+        return (Pool, (features, ids, self.names))
+
+
+def _float_matrix(features: Any) -> Any:
+    """The same numbers as native code reads them without copying; lists stay lists."""
+    dtype = getattr(features, "dtype", None)
+    if dtype is None:
+        return features
+    if getattr(features, "ndim", 2) != 2:
+        raise InvalidSpace(f"features have a row for each candidate and a column for each feature, not the shape {features.shape}")
+    return features if dtype in ("float32", "float64") else features.astype("float64")
+
+
+Constraint = Union[str, Callable[[dict[str, Any]], bool]]
+"""A condition: an expression over the parameters, or a function of a dict of them."""
+
+
+class Space:
+    """Parameters by name, or a pool, with what stands between users' objects and the log's plain values."""
+
+    def __init__(self, space: Any, constraints: Any = None) -> None:
+        self.pool: Pool | None = None
+        self.parameters: dict[str, Parameter] = {}
+        self.is_box = False
+        if isinstance(space, Pool):
+            self.pool = space
+            if constraints:
+                raise InvalidSpace("a pool takes no constraints: leave out the rows that must not be tried")
+        elif isinstance(space, Mapping):
+            self.parameters = {str(name): _parameter(name, kind) for name, kind in space.items()}
+        else:
+            self.is_box = True
+            self.parameters = {f"x{i}": Float(low, high) for i, (low, high) in enumerate(bounds(space))}
+        self.names: list[str] = self.pool.names if self.pool is not None else list(self.parameters)
+        self.objects = {name: objects for name, p in self.parameters.items() if (objects := _objects(p))}
+        self.expressions: list[tuple[str, str]] = []
+        self.functions: list[tuple[str, Callable[[dict[str, Any]], bool]]] = []
+        for name, constraint in _named(constraints):
+            if isinstance(constraint, str):
+                self.expressions.append((name, constraint))
+            elif callable(constraint):
+                self.functions.append((name, constraint))
+            else:
+                raise InvalidSpace(f"constraint `{name}` must be an expression or a function, not {constraint!r}")
+
+    def describe(self) -> dict[str, Any]:
+        """For the native half."""
+        return {
+            "parameters": [(name, parameter._declare()) for name, parameter in self.parameters.items()],
+            "constraints": self.expressions,
+            "predicates": [(name, self._of_users_objects(function)) for name, function in self.functions],
+            "pool": None if self.pool is None else self.pool._native,
+        }
+
+    def _of_users_objects(self, function: Callable[[dict[str, Any]], bool]) -> Callable[[dict[str, Any]], bool]:
+        if not self.objects:
+            return function
+        return lambda params: function(self.decode(params))
+
+    def decode(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Users' objects in place of their labels."""
+        for name, objects in self.objects.items():
+            params[name] = objects[_key(params[name])]
+        return params
+
+    def encode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Labels in place of users' objects."""
+        if not isinstance(params, Mapping):
+            raise InvalidParams(f"a point is a dict of parameters, not {params!r}")
+        if not self.objects:
+            return dict(params)
+        return {name: _label(value) if name in self.objects else value for name, value in params.items()}
+
+    def encode_many(self, points: Any) -> Any:
+        """Points as the native half reads them: a matrix of floats, or a list of dicts or rows."""
+        if hasattr(points, "columns"):  # a data frame, of pandas or polars
+            columns = {name: points[name] for name in self.names if name in points.columns}
+            unknown = [str(name) for name in points.columns if name not in self.names]
+            if unknown:
+                raise InvalidParams(f"the data frame has columns that are no parameters: {', '.join(unknown)}")
+            rows = zip(*(column.to_list() for column in columns.values()))
+            points = [dict(zip(columns, row)) for row in rows]
+        dtype = getattr(points, "dtype", None)
+        if dtype is not None and getattr(dtype, "kind", "O") in "fiub" and not self.objects:
+            if points.ndim == 1 and len(self.names) == 1:
+                points = points.reshape(-1, 1)
+            if points.ndim != 2:
+                raise InvalidParams(f"points are the rows of a matrix with {len(self.names)} columns, not of the shape {points.shape}")
+            return points if dtype == "float64" else points.astype("float64")
+        return [self._encode_row(point) for point in points]
+
+    def _encode_row(self, point: Any) -> Any:
+        if isinstance(point, Mapping):
+            return self.encode(point)
+        row = [point] if _is_plain(point) else list(point)
+        if not self.objects:
+            return row
+        return [_label(value) if name in self.objects else value for name, value in zip(self.names, row)] + row[len(self.names):]
+
+    def as_array(self, points: Sequence[Mapping[str, Any]]) -> Any:
+        """A row for each point, in the order of the parameters: an array of floats if all are numbers, else of objects."""
+        rows = [[point[name] for name in self.names] for point in points]
+        try:
+            import numpy as np
+        except ImportError:
+            return rows
+        if all(isinstance(value, (int, float)) for row in rows for value in row):
+            return np.array(rows, dtype=float).reshape(len(rows), len(self.names))
+        array = np.empty((len(rows), len(self.names)), dtype=object)
+        for i, row in enumerate(rows):
+            array[i, :] = row
+        return array
+
+
+def _key(label: Any) -> tuple[type, Any]:
+    return type(label), label  # True and 1 are equal, and not the same choice
+
+
+def _objects(parameter: Parameter) -> dict[Any, Any]:
+    """Users' objects by label, if any is not its own label."""
+    if isinstance(parameter, Categorical):
+        values = parameter.choices
+    elif isinstance(parameter, Ordinal):
+        values = parameter.values
+    else:
+        return {}
+    if all(_is_plain(value) and type(value).__module__ == "builtins" for value in values):
+        return {}
+    return {_key(_label(value)): value for value in values}
+
+
+def _parameter(name: Any, kind: Any) -> Parameter:
+    if isinstance(kind, (Float, Int, Categorical, Ordinal, Bool)):
+        return kind
+    raise InvalidSpace(
+        f"parameter `{name}` must be declared by Float, Int, Categorical, Ordinal or Bool, not {kind!r}"
+    )
+
+
+def bounds(given: Any) -> list[tuple[float, float]]:
+    """Bounds as SciPy has them: pairs (low, high), or an object with `lb` and `ub`."""
+    if hasattr(given, "lb") and hasattr(given, "ub"):
+        given = list(zip(given.lb, given.ub))
+    try:
+        pairs = [(float(low), float(high)) for low, high in given]
+    except (TypeError, ValueError):
+        raise InvalidSpace(
+            f"a space is a dict of parameters, a Pool, or a list of bounds (low, high), not {given!r}"
+        ) from None
+    return pairs
+
+
+def _named(constraints: Any) -> list[tuple[str, Any]]:
+    if constraints is None:
+        return []
+    if isinstance(constraints, Mapping):
+        return [(str(name), constraint) for name, constraint in constraints.items()]
+    if isinstance(constraints, str) or callable(constraints):
+        constraints = [constraints]
+    return [(f"c{i}", constraint) for i, constraint in enumerate(constraints)]
