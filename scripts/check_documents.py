@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LANGUAGES = {"bash", "json", "rust", "rust,no_run", "text", "toml"}
-FOLDERS = ("benchmarks/", "crates/", "docs/", "examples/", "scripts/", ".ci/")
+LANGUAGES = {"bash", "json", "python", "rust", "rust,no_run", "text", "toml"}
+FOLDERS = ("benchmarks/", "crates/", "docs/", "examples/", "python/", "scripts/", ".ci/")
 problems: list[str] = []
 
 

@@ -35,8 +35,8 @@ class OptimizeResult(dict[str, Any]):
         except KeyError:
             raise AttributeError(name) from None
 
-    __setattr__ = dict.__setitem__  # type: ignore[assignment]
-    __delattr__ = dict.__delitem__  # type: ignore[assignment]
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
@@ -62,6 +62,7 @@ def minimize(
     storage: str | None = None,
     name: str | None = None,
     direction: Literal["minimize", "maximize"] = "minimize",
+    duplicates: Literal["avoid", "allow", "replicate"] = "avoid",
 ) -> OptimizeResult:
     """Minimizes a function that is expensive to evaluate.
 
@@ -71,7 +72,7 @@ def minimize(
     n_trials: evaluations in all; what a study in a storage has already done counts.
     batch_size: how many evaluations are decided on together at least; `None` leaves it to the algorithm.
     n_jobs: how many evaluations run at the same time; -1 for as many as there are processors.
-    algorithm, seed, constraints, storage, name, direction: see `Study`.
+    algorithm, seed, constraints, storage, name, direction, duplicates: see `Study`.
     callback: called after each evaluation with the result so far (`intermediate_result.trial` is the newest trial); it may raise StopIteration
         to end the loop.
     executor: where parallel evaluations run: `"thread"`s, `"process"`es (`fun` must then be picklable), or an Executor of your own.
@@ -91,7 +92,7 @@ def minimize(
     if storage is not None and name is None:
         name = getattr(fun, "__name__", "minimize")
     study = Study(
-        space, direction=direction, algorithm=algorithm, seed=seed, storage=storage, name=name, constraints=constraints
+        space, direction=direction, algorithm=algorithm, seed=seed, storage=storage, name=name, duplicates=duplicates, constraints=constraints
     )
     with study:
         loop = _Loop(study, fun, n_trials, batch_size, callback, catch)
@@ -118,25 +119,23 @@ class _Loop:
         done = sum(trial.state in ("complete", "failed") for trial in study.trials)
         self.left = max(0, n_trials - done)  # to ask for
         self.queue: list[Trial] = []  # asked for, not begun
+        self.message = "all trials are done"
 
     def run(self, n_jobs: int, executor: Literal["thread", "process"] | Executor) -> OptimizeResult:
-        success, message = True, "all trials are done"
+        success = True
         try:
             if n_jobs == 1 and isinstance(executor, str):
                 self.one_by_one()
             else:
                 self.in_parallel(n_jobs, executor)
-        except NothingLeft:
-            message = "nothing is left to try"
         except _Stopped as stopped:
-            message = str(stopped)
+            self.message = str(stopped)
         except KeyboardInterrupt:
-            success, message = False, "interrupted"
-        return result(self.study, success=success, message=message)
+            success, self.message = False, "interrupted"
+        return result(self.study, success=success, message=self.message)
 
     def one_by_one(self) -> None:
-        while self.left or self.queue:
-            trial = self.next(1)
+        while (trial := self.next(1)) is not None:
             try:
                 value = self.fun(self.argument(trial))
             except self.catch as error:
@@ -154,14 +153,8 @@ class _Loop:
         running: dict[Future[Any], Trial] = {}
         try:
             while self.left or self.queue or running:
-                try:
-                    while (self.left or self.queue) and len(running) < n_jobs:
-                        trial = self.next(n_jobs - len(running))
-                        running[pool.submit(self.fun, self.argument(trial))] = trial
-                except NothingLeft:
-                    self.left = 0
-                    if not running:
-                        raise
+                while len(running) < n_jobs and (trial := self.next(n_jobs - len(running))) is not None:
+                    running[pool.submit(self.fun, self.argument(trial))] = trial
                 # A wait without end would not hear Ctrl-C everywhere.
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda future: running[future].number):
@@ -183,15 +176,19 @@ class _Loop:
         else:
             self.told(trial, value)
 
-    def next(self, free: int) -> Trial:
-        """The next trial to begin, with this many workers free."""
-        if not self.queue:
+    def next(self, free: int) -> Trial | None:
+        """The next trial to begin, with this many workers free; none if all are begun, or if the algorithm waits for results."""
+        if self.left and not self.queue:
             n = None if self.batch_size is None else min(self.left, max(self.batch_size, free))
-            asked = self.study.ask(n)
+            try:
+                asked = self.study.ask(n)
+            except NothingLeft:
+                self.left, self.message = 0, "nothing is left to try"
+                return None
             self.queue = asked[: self.left]
             self.study.release(*asked[self.left :])
             self.left -= len(self.queue)
-        return self.queue.pop(0)
+        return self.queue.pop(0) if self.queue else None
 
     def argument(self, trial: Trial) -> Any:
         if self.study.pool is not None:

@@ -157,10 +157,15 @@ class Pool:
         return self._native.params(row)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows = range(len(self))
-        features = [list(self.params(row).values()) for row in rows]
-        ids = [self.id(row) for row in rows] if self._has_ids else None
-        return (Pool, (features, ids, self.names))
+        ids = [self.id(row) for row in range(len(self))] if self._has_ids else None
+        return (_revive_pool, (self._native.cells(), self.names, ids))
+
+
+def _revive_pool(cells: bytes, names: list[str], ids: list[str] | None) -> Pool:
+    pool = object.__new__(Pool)
+    pool._has_ids = ids is not None
+    pool._native = _native.Pool.from_cells(cells, names, ids)
+    return pool
 
 
 def _float_matrix(features: Any) -> Any:
@@ -236,12 +241,11 @@ class Space:
     def encode_many(self, points: Any) -> Any:
         """Points as the native half reads them: a matrix of floats, or a list of dicts or rows."""
         if hasattr(points, "columns"):  # a data frame, of pandas or polars
-            columns = {name: points[name] for name in self.names if name in points.columns}
-            unknown = [str(name) for name in points.columns if name not in self.names]
-            if unknown:
-                raise InvalidParams(f"the data frame has columns that are no parameters: {', '.join(unknown)}")
-            rows = zip(*(column.to_list() for column in columns.values()))
-            points = [dict(zip(columns, row)) for row in rows]
+            missing = [name for name in self.names if name not in points.columns]
+            if missing:
+                raise InvalidParams(f"the data frame has no column `{missing[0]}`; it has {', '.join(map(str, points.columns))}")
+            rows = zip(*(points[name].to_list() for name in self.names))
+            points = [[self._from_frame(name, value) for name, value in zip(self.names, row)] for row in rows]
         dtype = getattr(points, "dtype", None)
         if dtype is not None and getattr(dtype, "kind", "O") in "fiub" and not self.objects:
             if points.ndim == 1 and len(self.names) == 1:
@@ -250,6 +254,10 @@ class Space:
                 raise InvalidParams(f"points are the rows of a matrix with {len(self.names)} columns, not of the shape {points.shape}")
             return points if dtype == "float64" else points.astype("float64")
         return [self._encode_row(point) for point in points]
+
+    def _from_frame(self, name: str, value: Any) -> Any:
+        """Data frames have NaN where `None` was."""
+        return None if value != value and _key(_label(None)) in self.objects.get(name, {}) else value
 
     def _encode_row(self, point: Any) -> Any:
         if isinstance(point, Mapping):

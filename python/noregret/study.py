@@ -52,7 +52,7 @@ class Study:
     name: its name in the storage.
     duplicates: `"avoid"` evaluated points, `"allow"` them, or `"replicate"`: welcome them, as noisy objectives do.
     constraints: what must hold: an expression such as `"layers * width <= 1024"`, a function of a dict of parameters, or several of
-        them as a list or by name. Functions are slower, and are not kept in the storage.
+        them as a list or by name. Functions are slower, and a storage keeps only their names: give them again to go on.
 
     >>> import noregret as nr
     >>> study = nr.Study({"lr": nr.Float(1e-5, 1e-1, log=True), "layers": nr.Int(1, 8)}, seed=1)
@@ -102,6 +102,9 @@ class Study:
         if "parameters" not in definition["space"]:
             raise InvalidArgument(f"study `{name}` chooses from a pool, which is not in the storage: use Study(pool, ...)")
         declared = definition["space"]["parameters"]
+        functions = [constraint for constraint, rule in declared["constraints"].items() if rule is None]
+        if functions:
+            raise InvalidArgument(f"constraint `{functions[0]}` of study `{name}` is a function, which is not in the storage: use Study(...)")
         return cls(
             {name: _parameter(kind) for name, kind in declared["parameters"].items()},
             direction=definition["direction"],
@@ -121,6 +124,8 @@ class Study:
         What waits in the queue (`enqueue`, `release`) comes first. If fewer points are left of a finite space, these; `NothingLeft` is raised
         if none is. `lease` is how many seconds to wait for a result before the trial is handed out again; for ever by default.
         """
+        if n is not None and (not hasattr(n, "__index__") or n < 1):
+            raise InvalidArgument(f"ask for at least one trial, or for as many as the algorithm allows by ask(), not for {n!r}")
         own = self._held is not None
         if own and lease is None:
             lease = _LEASE_OF_A_PROCESS
@@ -140,8 +145,8 @@ class Study:
     ) -> Verdict:
         """Tells the value of a trial, or of its number; NaN and infinities count as failures.
 
-        A trial has one result: telling the same again is `"same"`, telling another is recorded as `"late"` and not counted; neither is an
-        error. `attrs` are kept with it, as JSON.
+        A trial has one value: telling the same again is `"same"`, telling another is recorded as `"late"` and not counted; neither is an
+        error. One that had failed gets its value after all. `attrs` are kept with it, as JSON.
         """
         number = _number(trial)
         text = None if attrs is None else json.dumps(dict(attrs), default=str)
@@ -177,7 +182,7 @@ class Study:
         """Adds results from elsewhere, in one go: earlier runs, a spreadsheet, a simulation campaign.
 
         `X` has a point a row, in the space's own units and the order of its parameters: an array (of floats: read in place), a list of rows or of
-        dicts, or a data frame with the parameters as columns. In a pool, `X` may also be a list of ids or of row numbers.
+        dicts, or a data frame with the parameters among its columns. In a pool, `X` may also be a list of ids or of row numbers.
         `y` are their values; NaN is a failed evaluation. `noise_var` is one variance for all, or one for each.
 
         Answers how many were new: a result that is there already, to the last bit, is not added again, so that a script may simply be run twice.
@@ -240,8 +245,10 @@ class Study:
         return None if text is None else json.loads(text)
 
     def predict(self, X: ArrayLike | Sequence[Any] | Any) -> tuple[Any, Any]:
-        """Mean and standard deviation of the noise-free objective at points, by the model; see `tell_many` for their form."""
-        found = self._native.predict(self._space.encode_many(X))
+        """Mean and standard deviation of the noise-free objective at points, by the model that recommends; see `tell_many` for their form."""
+        rows = self._rows(X)
+        points = X if rows is None or self.pool is None else [self.pool.params(row) for row in rows]
+        found = self._native.predict(self._space.encode_many(points))
         if found is None:
             raise InvalidArgument("there is no model before the first value is told")
         return found
@@ -304,13 +311,13 @@ class Study:
 
         return plot_history(self, ax)
 
-    def plot_slice(self, params: Sequence[str] | None = None) -> Any:
+    def plot_slice(self, params: Sequence[str] | str | None = None) -> Any:
         """Draws values against each parameter. Needs matplotlib."""
         from .plots import plot_slice
 
         return plot_slice(self, params)
 
-    def plot_surrogate(self, params: Sequence[str] | None = None, ax: Any = None) -> Any:
+    def plot_surrogate(self, params: Sequence[str] | str | None = None, ax: Any = None) -> Any:
         """Draws what the model believes over one or two parameters, with the observations. Needs matplotlib."""
         from .plots import plot_surrogate
 

@@ -11,7 +11,7 @@ __all__ = ["Recommendation", "RemainingRegret", "Trial"]
 State = Literal["waiting", "running", "complete", "failed"]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Trial:
     """One evaluation, from the question to the answer. A snapshot: it does not change when the study goes on."""
 

@@ -6,12 +6,12 @@ use std::num::NonZeroUsize;
 use anyhow::Error;
 use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
-use crate::NothingLeft;
 use crate::common_args::JsonArg;
 use crate::study_file::Span;
 use crate::summary;
 use crate::target::StudyArgs;
 use crate::trial_json::{TrialJson, id_of};
+use crate::{NothingLeft, UsageError};
 
 /// Flags of `noregret ask`.
 #[derive(Debug, clap::Args)]
@@ -51,6 +51,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     } else {
         target.open()?
     };
+    if let Some(name) = shared.definition().space.function() {
+        let problem =
+            format!("constraint `{name}` is a function of the program that made this study: ask there");
+        return Err(UsageError::new(problem).into());
+    }
     let batch = match (&args.count, &target.file) {
         (Some(n), _) => Some(n.get()),
         (None, Some((file, _))) => file.batch().map(NonZeroUsize::get),

@@ -106,7 +106,8 @@ fn define(file: &StudyFile, folder: &Path) -> Result<(Definition, Space), Error>
         (Some(section), _) => pool(section, folder)?,
         (None, Some(space)) => {
             let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
-            (SpaceDefinition::Parameters { parameters, constraints: file.constraints.clone() }, space)
+            let constraints = file.constraints.iter().map(|(name, rule)| (name.clone(), Some(rule.clone())));
+            (SpaceDefinition::Parameters { parameters, constraints: constraints.collect() }, space)
         }
         (None, None) => unreachable!("invariant: a study file has parameters, a pool or a test problem"),
     };
@@ -139,8 +140,13 @@ fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space)
 fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
     match &definition.space {
         SpaceDefinition::Parameters { parameters, constraints } => {
-            let space = Space::from_params(parameters.clone(), constraints.clone())?;
+            let rules = constraints.iter().filter_map(|(name, rule)| Some((name.clone(), rule.clone()?)));
+            let space = Space::from_params(parameters.clone(), rules)?;
             Ok((definition.clone(), space))
+        }
+        SpaceDefinition::Pool { file, .. } if file.is_empty() => {
+            let problem = "the candidates of this study are kept by the Python program that made it: look at it from there";
+            Err(UsageError::new(problem).into())
         }
         SpaceDefinition::Pool { file, features, id, .. } => {
             let section = PoolSection { file: file.into(), features: features.clone(), id: id.clone() };

@@ -118,7 +118,7 @@ fn seconds(time: Timestamp) -> f64 {
 }
 
 /// Numbers as an array of `NumPy`, or as a list where there is none.
-pub(crate) fn array<'py>(py: Python<'py>, numbers: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn array(py: Python<'_>, numbers: Vec<f64>) -> PyResult<Bound<'_, PyAny>> {
     if py.import("numpy").is_ok() {
         return Ok(PyArray1::from_vec(py, numbers).into_any());
     }

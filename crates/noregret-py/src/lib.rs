@@ -1,6 +1,8 @@
 //! The native half of the Python package: thin. It turns Python objects into the library's and back, keeps the interpreter
 //! responsive while the library thinks, and has no opinions. What users see is `python/noregret` around it.
 
+#![expect(clippy::needless_pass_by_value, reason = "what comes from Python comes by value")]
+
 mod convert;
 mod errors;
 mod interruptible;

@@ -20,7 +20,8 @@ pub(crate) fn read(space: &Space, points: &Bound<'_, PyAny>) -> PyResult<Vec<Par
 /// not imported for the sake of an answer.
 pub(crate) fn matrix<'py, T: numpy::Element>(object: &Bound<'py, PyAny>) -> Option<PyReadonlyArray2<'py, T>> {
     let modules = object.py().import("sys").and_then(|sys| sys.getattr("modules"));
-    let imported = modules.and_then(|modules| modules.contains("numpy")).unwrap_or(false);
+    // `None` stands there for a module that must not be imported.
+    let imported = modules.and_then(|modules| modules.get_item("numpy")).is_ok_and(|numpy| !numpy.is_none());
     imported.then(|| object.extract().ok()).flatten()
 }
 
@@ -29,42 +30,52 @@ fn from_matrix(space: &Space, matrix: &PyReadonlyArray2<'_, f64>) -> PyResult<Ve
         let error = noregret::SpaceError::ValueCount { found: matrix.shape()[1], expected: space.dims() };
         return Err(space_exception(&error));
     }
-    let declared: Vec<&Param> = space.params().map(|(_, param)| param).collect();
     let rows = matrix.as_array();
-    let value = |(i, &x): (usize, &f64)| match declared.get(i) {
-        Some(param) => value_of(param, x),
-        None => Value::Float(x), // a pool has features and no parameters
-    };
-    let point =
-        |row: numpy::ndarray::ArrayView1<'_, f64>| space.assign(row.iter().enumerate().map(value).collect());
-    rows.rows().into_iter().map(point).collect::<Result<_, _>>().map_err(|error| space_exception(&error))
+    rows.rows()
+        .into_iter()
+        .map(|row| assign(space, row.iter().copied().map(Value::Float).collect()))
+        .collect()
 }
 
 fn from_object(space: &Space, point: &Bound<'_, PyAny>) -> PyResult<Params> {
     if let Ok(dict) = point.cast::<PyDict>() {
-        return to_params(dict);
+        let params = to_params(dict)?;
+        let values: Option<Vec<Value>> = space.names().iter().map(|name| params.get(name).cloned()).collect();
+        return match values.filter(|values| values.len() == params.len()) {
+            Some(values) => assign(space, values),
+            None => Ok(params), // something is missing or unknown: encoding it will tell
+        };
     }
-    let values = point.try_iter()?.map(|value| to_value(&value?)).collect::<PyResult<_>>()?;
+    assign(space, point.try_iter()?.map(|value| to_value(&value?)).collect::<PyResult<_>>()?)
+}
+
+fn assign(space: &Space, mut values: Vec<Value>) -> PyResult<Params> {
+    for (value, (_, param)) in values.iter_mut().zip(space.params()) {
+        *value = meant(param, std::mem::replace(value, Value::Bool(false)));
+    }
     space.assign(values).map_err(|error| space_exception(&error))
 }
 
-/// What a number in an array of floats means: arrays have one type, parameters have several.
-fn value_of(param: &Param, x: f64) -> Value {
-    let number = Value::Float(x);
+/// A value in the type of its parameter, where it means one: arrays have one type, parameters have several.
+fn meant(param: &Param, value: Value) -> Value {
     let choices = match param {
-        Param::Float { .. } => return number,
-        Param::Int { .. } => return number.as_i64().map_or(number, Value::Int),
-        Param::Bool {} => return truth(x).map_or(number, Value::Bool),
+        Param::Float { .. } => return value.as_f64().map_or(value, Value::Float),
+        Param::Int { .. } => return value.as_i64().map_or(value, Value::Int),
+        Param::Bool {} => return truth(&value).map_or(value, Value::Bool),
         Param::Ordinal { values } => values,
         Param::Categorical { choices } => choices,
     };
-    let meant = |choice: &&Value| match choice {
-        Value::Bool(choice) => truth(x) == Some(*choice),
-        other => other.means(&number),
-    };
-    choices.iter().find(meant).cloned().unwrap_or(number)
+    let exact = choices.iter().find(|choice| choice.means(&value));
+    let loose =
+        || choices.iter().find(|choice| choice.as_bool().is_some() && choice.as_bool() == truth(&value));
+    exact.or_else(loose).cloned().unwrap_or(value)
 }
 
-fn truth(x: f64) -> Option<bool> {
-    [(0.0, false), (1.0, true)].into_iter().find_map(|(number, truth)| (number == x).then_some(truth))
+/// What 0 and 1 mean for a truth value.
+fn truth(value: &Value) -> Option<bool> {
+    value.as_bool().or(match value.as_i64() {
+        Some(0) => Some(false),
+        Some(1) => Some(true),
+        _ => None,
+    })
 }

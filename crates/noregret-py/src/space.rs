@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
-use noregret::{Param, Params, Space, Value};
+use noregret::{Param, Params, Space, SpaceError, Value};
 use noregret_store::SpaceDefinition;
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::convert::{from_params, to_value};
 use crate::errors::{raise, space_exception};
@@ -40,16 +41,22 @@ impl Pool {
             }
             noregret::Pool::new(rows.concat(), width)
         };
-        let pool = pool
-            .and_then(|pool| match names {
-                Some(names) => pool.with_names(names),
-                None => Ok(pool),
-            })
-            .and_then(|pool| match ids {
-                Some(ids) => pool.with_ids(ids),
-                None => Ok(pool),
-            });
-        Ok(Self { space: Space::pool(pool.map_err(|error| space_exception(&error))?) })
+        Self::finish(pool, ids, names)
+    }
+
+    /// All features, row by row, as the bytes of 32-bit floats.
+    fn cells<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> = self.pool().features().iter().flat_map(|x| x.to_le_bytes()).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    /// The pool of such bytes.
+    #[staticmethod]
+    fn from_cells(cells: &[u8], names: Vec<String>, ids: Option<Vec<String>>) -> PyResult<Self> {
+        let float = |bytes: &[u8]| bytes.try_into().map_or(f32::NAN, f32::from_le_bytes);
+        let cells = cells.chunks(4).map(float).collect();
+        let pool = noregret::Pool::from_f32(cells, names.len());
+        Self::finish(pool, ids, Some(names))
     }
 
     fn __len__(&self) -> usize {
@@ -80,6 +87,23 @@ impl Pool {
 }
 
 impl Pool {
+    fn finish(
+        pool: Result<noregret::Pool, SpaceError>,
+        ids: Option<Vec<String>>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let pool = pool
+            .and_then(|pool| match names {
+                Some(names) => pool.with_names(names),
+                None => Ok(pool),
+            })
+            .and_then(|pool| match ids {
+                Some(ids) => pool.with_ids(ids),
+                None => Ok(pool),
+            });
+        Ok(Self { space: Space::pool(pool.map_err(|error| space_exception(&error))?) })
+    }
+
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }
@@ -126,6 +150,10 @@ impl PredicateErrors {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
+    fn is_some(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The exception, if there was one.
     pub(crate) fn check(&self) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
@@ -147,10 +175,14 @@ impl Declared {
         Ok(Self { parameters, constraints: constraints.into_iter().collect(), predicates })
     }
 
-    /// What is kept of it in a log. Functions are not: they must be given again.
+    /// What is kept of it in a log. Functions are only named there, and must be given again.
     pub(crate) fn definition(&self) -> SpaceDefinition {
-        let (parameters, constraints) = (self.parameters.clone(), self.constraints.clone());
-        SpaceDefinition::Parameters { parameters, constraints }
+        let rules = self.constraints.iter().map(|(name, rule)| (name.clone(), Some(rule.clone())));
+        let functions = self.predicates.iter().map(|(name, _)| (name.clone(), None));
+        SpaceDefinition::Parameters {
+            parameters: self.parameters.clone(),
+            constraints: rules.chain(functions).collect(),
+        }
     }
 
     /// The space, and where its functions leave their exceptions.
@@ -166,10 +198,12 @@ impl Declared {
         for (name, function) in self.predicates {
             let errors = errors.clone();
             builder = builder.predicate(name, move |params| {
-                Python::attach(|py| holds(py, &function, params)).unwrap_or_else(|error| {
-                    errors.keep(error);
-                    false
-                })
+                // After an exception nothing that comes of it matters: be quick about it.
+                !errors.is_some()
+                    && Python::attach(|py| holds(py, &function, params)).unwrap_or_else(|error| {
+                        errors.keep(error);
+                        false
+                    })
             });
         }
         let built = py.detach(|| builder.build());

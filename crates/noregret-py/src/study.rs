@@ -69,15 +69,14 @@ impl Study {
     #[new]
     fn new(py: Python<'_>, description: Description<'_>) -> PyResult<Self> {
         let url: StorageUrl = description.storage.parse().map_err(|error| exception(&error))?;
-        let (space_definition, space, predicate_errors) = match &description.pool {
-            Some(pool) => (pool.get().definition(), pool.get().space().clone(), PredicateErrors::default()),
-            None => {
-                let declared =
-                    Declared::new(description.parameters, description.constraints, description.predicates)?;
-                let definition = declared.definition();
-                let (space, errors) = declared.build(py)?;
-                (definition, space, errors)
-            }
+        let (space_definition, space, predicate_errors) = if let Some(pool) = &description.pool {
+            (pool.get().definition(), pool.get().space().clone(), PredicateErrors::default())
+        } else {
+            let declared =
+                Declared::new(description.parameters, description.constraints, description.predicates)?;
+            let definition = declared.definition();
+            let (space, errors) = declared.build(py)?;
+            (definition, space, errors)
         };
         let definition = Definition {
             version: Definition::VERSION,
@@ -312,7 +311,6 @@ impl Study {
     }
 
     /// Mean and standard deviation of the model at points.
-    #[expect(clippy::type_complexity, reason = "a tuple that Python gives names to")]
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -494,9 +492,8 @@ fn algorithm(json: &str) -> PyResult<Algorithm> {
     let refuse = |problem: String| raise("InvalidAlgorithm", &problem, None);
     let mut options: serde_json::Map<String, Json> =
         serde_json::from_str(json).map_err(|error| refuse(error.to_string()))?;
-    let name = match options.remove("name") {
-        Some(Json::String(name)) => name,
-        _ => return Err(refuse("an algorithm needs a name, as in {\"name\": \"ts-rsr\"}".into())),
+    let Some(Json::String(name)) = options.remove("name") else {
+        return Err(refuse("an algorithm needs a name, as in {\"name\": \"ts-rsr\"}".into()));
     };
     let algorithm = Algorithm::with_options(&name, options).map_err(|error| refuse(error.to_string()))?;
     algorithm.build().map_err(|error| exception(&error.into()))?;

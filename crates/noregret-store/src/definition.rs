@@ -29,12 +29,12 @@ pub enum SpaceDefinition {
     Parameters {
         /// Declarations by name, in order.
         parameters: IndexMap<String, Param>,
-        /// Expressions by name.
-        constraints: IndexMap<String, String>,
+        /// Expressions by name; none for what is a function in the program that made the study.
+        constraints: IndexMap<String, Option<String>>,
     },
     /// A finite set, kept in a file.
     Pool {
-        /// Where the file was when the study was made.
+        /// Where the file was when the study was made; empty if it came from no file.
         file: String,
         /// Columns that describe a candidate.
         features: Vec<String>,
@@ -71,6 +71,16 @@ impl Definition {
 }
 
 impl SpaceDefinition {
+    /// A constraint that only the program which made the study can check.
+    pub fn function(&self) -> Option<&str> {
+        match self {
+            Self::Parameters { constraints, .. } => {
+                constraints.iter().find_map(|(name, rule)| rule.is_none().then_some(name.as_str()))
+            }
+            Self::Pool { .. } => None,
+        }
+    }
+
     fn difference(&self, now: &Self) -> Option<String> {
         match (self, now) {
             (
@@ -114,7 +124,10 @@ fn differing<T: PartialEq + Serialize>(
     old: &IndexMap<String, T>,
     new: &IndexMap<String, T>,
 ) -> Option<String> {
-    let text = |value: &T| serde_json::to_string(value).unwrap_or_default();
+    let text = |value: &T| match serde_json::to_string(value).unwrap_or_default() {
+        function if function == "null" => "a function".into(),
+        text => text,
+    };
     for (name, was) in old {
         match new.get(name) {
             None => return Some(format!("{kind} `{name}` is gone")),

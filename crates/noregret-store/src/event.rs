@@ -45,6 +45,15 @@ pub enum Event {
         #[serde(default)]
         seconds: f64,
     },
+    /// A point of the user's own waits as trial `number`.
+    Enqueued {
+        /// The next number.
+        number: u64,
+        /// What to evaluate.
+        params: Params,
+        /// Its point.
+        choice: Choice,
+    },
     /// A worker has taken a trial.
     Leased {
         /// Which trial.
@@ -153,6 +162,7 @@ impl Event {
             Self::Defined(_) | Self::Renewed { .. } => 0..0,
             Self::Asked { first, choices, .. } => *first..first + choices.len() as u64,
             Self::Leased { number, .. }
+            | Self::Enqueued { number, .. }
             | Self::Released { number, .. }
             | Self::Retried { number, .. }
             | Self::Told { number, .. }
@@ -166,6 +176,7 @@ impl Event {
     pub fn must_last(&self) -> bool {
         match self {
             Self::Defined(_)
+            | Self::Enqueued { .. }
             | Self::Told { .. }
             | Self::Failed { .. }
             | Self::Late { .. }
@@ -181,6 +192,9 @@ impl Event {
         Some(match self {
             Self::Asked { choices, memo, .. } => {
                 study::Event::Asked { choices: choices.clone(), memo: memo.clone() }
+            }
+            Self::Enqueued { params, choice, .. } => {
+                study::Event::Enqueued { params: params.clone(), choice: choice.clone() }
             }
             Self::Told { number, value, noise_var, .. } => {
                 study::Event::Told { number: *number, value: *value, noise_variance: *noise_var }

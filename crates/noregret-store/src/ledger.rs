@@ -25,6 +25,7 @@ impl Ledger {
                 self.asked += choices.len() as u64;
                 self.model_seconds += seconds;
             }
+            Event::Enqueued { .. } => self.asked += 1,
             Event::Added { .. } => self.added += 1,
             Event::Renewed { .. } => {
                 for number in &self.running {
@@ -41,7 +42,7 @@ impl Ledger {
             }
             self.records.push(record);
         }
-        if matches!(entry.event, Event::Asked { .. } | Event::Added { .. }) {
+        if matches!(entry.event, Event::Asked { .. } | Event::Enqueued { .. } | Event::Added { .. }) {
             return;
         }
         for number in entry.event.trials() {

@@ -194,8 +194,8 @@ impl SharedStudy {
             }
             self.definition = (**definition).clone();
         }
-        if let Event::Asked { diagnostics: Some(diagnostics), .. } = &entry.event {
-            self.diagnostics = Some(diagnostics.clone());
+        if let Event::Asked { diagnostics, .. } = &entry.event {
+            self.diagnostics.clone_from(diagnostics);
         }
         if let Some(event) = entry.event.in_study() {
             self.study.absorb(event).map_err(|error| StoreError::Corrupt {
@@ -301,23 +301,11 @@ impl SharedStudy {
         let mut first = 0;
         self.commit(now, |shared, _| {
             first = shared.study.trials().len();
-            let mut queued = Vec::with_capacity(points.len());
-            let mut latest = None;
-            for params in points {
-                let study::Event::Asked { choices, memo } = shared.study.draft_enqueue(params)? else {
-                    unreachable!("invariant: a point of the user's own is recorded as asked")
-                };
-                queued.extend(choices);
-                latest = Some(memo);
-            }
-            let asked = |memo| Event::Asked {
-                first: first as u64,
-                choices: queued,
-                memo,
-                diagnostics: None,
-                seconds: 0.0,
+            let queue = |(number, params): (u64, &Params)| match shared.study.draft_enqueue(params)? {
+                study::Event::Enqueued { params, choice } => Ok(Event::Enqueued { number, params, choice }),
+                _ => unreachable!("invariant: a point of the user's own is recorded as such"),
             };
-            Ok(latest.map(asked).into_iter().collect())
+            (first as u64..).zip(points).map(queue).collect()
         })?;
         Ok(self.study.trials()[first..first + points.len()].to_vec())
     }
@@ -399,7 +387,8 @@ impl SharedStudy {
                     unreachable!("invariant: a result from elsewhere is recorded as added")
                 };
                 let value = result.value.filter(|value| value.is_finite());
-                if let Some(count) = known.get_mut(&key(&choice, value)).filter(|count| **count > 0) {
+                let there = if known.is_empty() { None } else { known.get_mut(&key(&choice, value)) };
+                if let Some(count) = there.filter(|count| **count > 0) {
                     *count -= 1;
                     continue;
                 }

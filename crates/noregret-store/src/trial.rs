@@ -59,7 +59,7 @@ pub struct TrialRecord {
     pub number: u64,
     /// Its point.
     pub choice: Choice,
-    /// Its parameters if it came from elsewhere; others follow from the point.
+    /// Its parameters if they came from elsewhere; others follow from the point.
     pub added: Option<Params>,
     /// Where it stands.
     pub status: TrialStatus,
@@ -93,6 +93,9 @@ impl TrialRecord {
                 .zip(choices)
                 .map(|(number, choice)| Self::new(number, choice, entry.time))
                 .collect(),
+            Event::Enqueued { number, params, choice } => {
+                vec![Self { added: Some(params.clone()), ..Self::new(*number, choice, entry.time) }]
+            }
             Event::Added { number, params, choice, value, noise_var } => {
                 let status = match *value {
                     Some(value) => TrialStatus::Complete { value, noise_var: *noise_var },
@@ -164,7 +167,7 @@ impl TrialRecord {
                 self.end(entry.time, *seconds);
             }
             Event::Late { .. } => self.late += 1,
-            Event::Defined(_) | Event::Asked { .. } | Event::Added { .. } => {}
+            Event::Defined(_) | Event::Asked { .. } | Event::Enqueued { .. } | Event::Added { .. } => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use noregret::{Algorithm, Direction, Duplicates, Param, Space};
+use noregret::{Algorithm, Direction, Duplicates, Param, Params, Space};
 use noregret_store::{
     Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, Store, Timestamp,
     TrialStatus, Verdict, records_of, tell_one,
@@ -24,6 +24,7 @@ pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
     returns_lost_trials_to_the_queue(&make());
     spends_the_budget_once(&make());
     refuses_another_search(&make());
+    hands_out_the_users_own_points_first(&make());
 }
 
 fn entry(number: u64) -> Entry {
@@ -101,7 +102,7 @@ fn every_event_reads_back(store: &dyn Store) {
     let number = 3;
     let attrs = serde_json::json!({ "loss": [1.5, null] }).as_object().cloned().unwrap();
     let choice = noregret::strategy::history::Choice { x: vec![0.1, 1.0 / 3.0], row: Some(2) };
-    let params = [("x", 0.1)].into_iter().collect();
+    let params: Params = [("x", 0.1)].into_iter().collect();
     let events = vec![
         Event::Defined(Box::new(definition())),
         Event::Asked {
@@ -111,6 +112,7 @@ fn every_event_reads_back(store: &dyn Store) {
             diagnostics: Some(Box::default()),
             seconds: 0.25,
         },
+        Event::Enqueued { number, params: params.clone(), choice: choice.clone() },
         Event::Leased { number, worker: "w".into(), until: Some(Timestamp(9)) },
         Event::Renewed { worker: "w".into(), until: Timestamp(99) },
         Event::Released { number, lost: true },
@@ -259,6 +261,21 @@ fn spends_the_budget_once(store: &Arc<dyn Store>) {
     let mut taken: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     taken.sort_unstable();
     assert_eq!(taken, (0..10).collect::<Vec<_>>());
+}
+
+fn hands_out_the_users_own_points_first(store: &Arc<dyn Store>) {
+    let mut shared = open(store);
+    let own = [0.1, 0.7].map(|x| Params::from_iter([("x", x)]));
+    let queued = shared.enqueue(&own, NOW).unwrap();
+    assert_eq!(queued.iter().map(|trial| trial.number).collect::<Vec<_>>(), [0, 1]);
+    let outside = [own[0].clone(), Params::from_iter([("x", 7.0)])];
+    assert!(shared.enqueue(&outside, NOW).is_err());
+    assert_eq!(shared.enqueue(&[], NOW).unwrap(), []);
+    let mut other = open(store);
+    let trials = other.hand_out(&order(3, "w@here"), NOW).unwrap();
+    assert_eq!(trials.len(), 3);
+    assert_eq!([&trials[0].params, &trials[1].params], [&own[0], &own[1]]);
+    assert_eq!(other.ledger().asked(), 3);
 }
 
 fn refuses_another_search(store: &Arc<dyn Store>) {

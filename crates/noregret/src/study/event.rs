@@ -34,6 +34,13 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// A point of the user's own became a trial, with the next number.
+    Enqueued {
+        /// What to evaluate.
+        params: Params,
+        /// Its point.
+        choice: Choice,
+    },
     /// A result from elsewhere, never asked for: it gets the next number.
     Added {
         /// What was evaluated.

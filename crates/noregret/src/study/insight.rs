@@ -25,7 +25,6 @@ use crate::space::Space;
 use crate::strategy::history::History;
 use crate::strategy::memo::Memo;
 use crate::strategy::model::GpModel;
-use crate::surrogate::Surrogate;
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::points::Points;
@@ -86,7 +85,7 @@ fn remaining_regret(
     sd: f64,
     rng: &mut Stream,
 ) -> Result<RemainingRegret, Error> {
-    let recommended = best_place(history, &gp.marginals(history.points()).mean);
+    let recommended = best_place(history, gp);
     set.push(&history.points().point(recommended.unwrap_or(0)));
     let draws = gp.joint(&set)?.draws(DRAWS, rng);
     let mut regrets: Vec<f64> = draws
@@ -160,6 +159,7 @@ fn means(gp: &Gp, columns: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::strategy::history::Outcome;
+    use crate::surrogate::Surrogate;
     use crate::{Algorithm, Direction, Study, Trial};
 
     fn study(direction: Direction, n: usize, objective: impl Fn(&Trial) -> f64) -> Study {

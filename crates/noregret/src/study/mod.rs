@@ -321,7 +321,7 @@ impl Study {
             let constraint = constraint.to_owned();
             return Err(StudyError::Infeasible { params: params.clone(), constraint }.into());
         }
-        Ok(Event::Asked { choices: vec![choice], memo: Box::new(self.history.memo().clone()) })
+        Ok(Event::Enqueued { params: params.clone(), choice })
     }
 
     /// The point of these parameters; in a pool, the features of a row stand for that row.
@@ -347,7 +347,7 @@ impl Study {
     fn check(&self, event: &Event) -> Result<(), StudyError> {
         let choices = match event {
             Event::Asked { choices, .. } => choices.as_slice(),
-            Event::Added { choice, .. } => std::slice::from_ref(choice),
+            Event::Enqueued { choice, .. } | Event::Added { choice, .. } => std::slice::from_ref(choice),
             Event::Told { number, .. } | Event::Failed { number, .. } => {
                 let asked = self.trials.len();
                 let known = usize::try_from(*number).is_ok_and(|i| i < asked);
@@ -372,13 +372,14 @@ impl Study {
             Event::Asked { choices, memo } => {
                 let first = self.trials.len() as u64;
                 for choice in choices {
-                    let number = self.trials.len() as u64;
-                    let params = self.params_of(choice);
-                    self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });
-                    self.choices.push(choice.clone());
-                    self.places.push(None);
+                    self.begin(self.params_of(choice), choice);
                 }
                 self.history.proposed((first..).zip(choices.iter().cloned()), (**memo).clone());
+            }
+            Event::Enqueued { params, choice } => {
+                let number = self.begin(params.clone(), choice);
+                let memo = self.history.memo().clone();
+                self.history.proposed([(number, choice.clone())], memo);
             }
             Event::Told { number, value, noise_variance } => {
                 self.end(*number, TrialState::Complete { value: *value, noise_variance: *noise_variance });
@@ -387,11 +388,7 @@ impl Study {
                 self.end(*number, TrialState::Failed { reason: reason.clone() });
             }
             Event::Added { params, choice, value, noise_variance } => {
-                let number = self.trials.len() as u64;
-                let state = TrialState::Running;
-                self.trials.push(Trial { number, params: params.clone(), row: choice.row, state });
-                self.choices.push(choice.clone());
-                self.places.push(None);
+                let number = self.begin(params.clone(), choice);
                 let state = if value.is_finite() {
                     TrialState::Complete { value: *value, noise_variance: *noise_variance }
                 } else {
@@ -400,6 +397,15 @@ impl Study {
                 self.end(number, state);
             }
         }
+    }
+
+    /// A new trial; answers its number.
+    fn begin(&mut self, params: Params, choice: &Choice) -> u64 {
+        let number = self.trials.len() as u64;
+        self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });
+        self.choices.push(choice.clone());
+        self.places.push(None);
+        number
     }
 
     fn end(&mut self, number: u64, state: TrialState) {

@@ -35,3 +35,50 @@ pub(super) fn predict(
     let sd = values.variance.iter().map(|v| fit.sd * v.sqrt()).collect();
     Ok(Some(Prediction { mean, sd }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::study::{Direction, Study};
+    use crate::{Params, Space};
+
+    fn study(direction: Direction) -> Study {
+        let space = Space::builder().float("x", -1.0, 1.0).categorical("c", ["a", "b"]).build().unwrap();
+        let mut study = Study::builder().space(space).direction(direction).build().unwrap();
+        for i in 0..12 {
+            let x = f64::from(i) / 6.0 - 0.9;
+            let params: Params = serde_json::from_value(serde_json::json!({"x": x, "c": "a"})).unwrap();
+            study.add(&params, x * x, None).unwrap();
+        }
+        study
+    }
+
+    /// An equivalence: what is recommended is what is predicted there, in either direction.
+    #[test]
+    fn the_recommendation_is_a_prediction() {
+        for direction in [Direction::Minimize, Direction::Maximize] {
+            let mut study = study(direction);
+            let recommended = study.recommended().unwrap().unwrap();
+            let there = study.predict(&[recommended.params]).unwrap().unwrap();
+            assert!((there.mean[0] - recommended.mean).abs() < 1e-9, "{there:?}");
+            let width = recommended.interval.1 - recommended.interval.0;
+            assert!((2.0 * 1.959_963_984_540_054 * there.sd[0] - width).abs() < 1e-9, "{there:?}");
+        }
+    }
+
+    #[test]
+    fn running_trials_do_not_make_the_model_surer() {
+        let mut study = study(Direction::Minimize);
+        let far: Params = serde_json::from_value(serde_json::json!({"x": 0.99, "c": "b"})).unwrap();
+        let before = (study.predict(std::slice::from_ref(&far)).unwrap(), study.recommended().unwrap());
+        study.enqueue(&far).unwrap();
+        assert_eq!((study.predict(&[far]).unwrap(), study.recommended().unwrap()), before);
+    }
+
+    #[test]
+    fn nothing_is_predicted_from_nothing_and_bad_points_are_refused() {
+        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let study = Study::builder().space(space.clone()).build().unwrap();
+        assert_eq!(study.predict(&[space.decode(&[0.5])]).unwrap(), None);
+        assert!(study.predict(&[Params::from_iter([("x0", 2.0)])]).is_err());
+    }
+}

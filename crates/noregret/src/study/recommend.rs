@@ -68,13 +68,10 @@ impl Recommender {
             return Ok(Some(found));
         }
         let Some((gp, fit)) = posterior(history, rng)? else { return Ok(None) };
-        // Every evaluation is judged, also those that a model of a subset has not seen.
-        let values = gp.marginals(history.points());
-        let best = best_place(history, &values.mean);
-        let found = best.map(|place| Found {
-            place,
-            mean: fit.mean + fit.sd * values.mean[place],
-            sd: fit.sd * values.variance[place].sqrt(),
+        let found = best_place(history, &gp).map(|place| {
+            let there = gp.marginals(&history.points().slice(place..place + 1));
+            let mean = fit.mean + fit.sd * there.mean[0];
+            Found { place, mean, sd: fit.sd * there.variance[0].sqrt() }
         });
         self.cached = found.map(|found| (key, found));
         Ok(found)
@@ -94,8 +91,10 @@ pub(super) fn posterior(history: &History, rng: &mut Stream) -> Result<Option<(G
     Ok(Some((gp, state.fit().clone())))
 }
 
-/// The place of the evaluation with a value whose mean is best, the first among equals.
-pub(super) fn best_place(history: &History, means: &[f64]) -> Option<usize> {
+/// The place of the evaluation with a value whose mean is best, the first among equals. Every evaluation is judged, also
+/// those that a model of a subset has not seen.
+pub(super) fn best_place(history: &History, gp: &Gp) -> Option<usize> {
+    let means = gp.means(history.points());
     (0..history.len())
         .filter(|&i| matches!(history.outcomes()[i], Outcome::Value { .. }))
         .max_by(|&a, &b| means[a].total_cmp(&means[b]).then(b.cmp(&a)))

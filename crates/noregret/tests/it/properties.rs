@@ -12,6 +12,8 @@ enum Step {
     Fail(usize),
     /// Adds a result at a point of the cube.
     Add(Vec<f64>, f64),
+    /// Makes a trial of a point of the cube.
+    Enqueue(Vec<f64>),
     Recommend,
 }
 
@@ -49,6 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (any::<usize>(), value(), noise).prop_map(|(i, y, noise)| Step::Tell(i, y, noise)),
         1 => any::<usize>().prop_map(Step::Fail),
         3 => (prop::collection::vec(0.0..1.0_f64, 4), value()).prop_map(|(u, y)| Step::Add(u, y)),
+        1 => prop::collection::vec(0.0..1.0_f64, 4).prop_map(Step::Enqueue),
         1 => Just(Step::Recommend),
     ]
 }
@@ -92,6 +95,11 @@ impl Checked {
                 let params = self.study.space().decode(&u[..self.study.space().dims()]);
                 self.study.add(&params, value, None).unwrap();
                 self.states.push(state(value, None));
+            }
+            Step::Enqueue(u) => {
+                let params = self.study.space().decode(&u[..self.study.space().dims()]);
+                prop_assert_eq!(self.study.enqueue(&params).unwrap().params, params);
+                self.states.push(TrialState::Running);
             }
             Step::Recommend => {
                 let any = self.states.iter().any(|s| matches!(s, TrialState::Complete { .. }));

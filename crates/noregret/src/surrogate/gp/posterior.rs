@@ -177,9 +177,15 @@ impl Gp {
         (mean, v)
     }
 
-    /// Posterior means alone, without the solve that variances need.
+    /// Posterior means alone, without the solve that variances need; a panel at a time, however large the set is.
     pub(crate) fn means(&self, set: &Points) -> Vec<f64> {
-        self.weighed(&self.cross_covariance(set), set.len())
+        const PANEL: usize = 4_096;
+        let panels = (0..set.len()).step_by(PANEL).map(|begin| begin..(begin + PANEL).min(set.len()));
+        let means = |panel: std::ops::Range<usize>| {
+            let points = set.slice(panel);
+            self.weighed(&self.cross_covariance(&points), points.len())
+        };
+        panels.flat_map(means).collect()
     }
 
     /// `k alpha` for the covariances of `m` points with the data.

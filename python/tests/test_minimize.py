@@ -1,0 +1,188 @@
+"""The whole loop in one call."""
+
+import concurrent.futures
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import noregret as nr
+
+BOUNDS = [(-5, 10), (-5, 5)]
+
+
+def bowl(x):
+    return float((x[0] - 3) ** 2 + x[1] ** 2)
+
+
+def named(params):
+    return (params["a"] - 0.3) ** 2 + (params["kind"] == "bad")
+
+
+NAMED = {"a": nr.Float(0, 1), "kind": nr.Categorical(["good", "bad"])}
+
+
+def test_bounds_give_arrays_and_names_give_dicts():
+    found = nr.minimize(bowl, BOUNDS, n_trials=30)
+    assert isinstance(found.x, np.ndarray) and found.fun == bowl(found.x) < 0.01
+    assert found.success and found.nfev == 30 and len(found.x_iters) == len(found.func_vals) == 30
+    assert found["fun"] is found.fun and found.recommended.mean == pytest.approx(0, abs=0.1)
+    assert "fun" in dir(found) and "x: " in repr(found)
+    found = nr.minimize(named, NAMED, n_trials=25)
+    assert found.x["kind"] == "good" and abs(found.x["a"] - 0.3) < 0.1
+
+
+def test_scipys_bounds_are_understood():
+    class Bounds:
+        lb, ub = np.array([-5, -5]), np.array([10, 5])
+
+    assert nr.minimize(bowl, Bounds(), n_trials=20).fun < 1
+    assert nr.minimize(bowl, np.array(BOUNDS), n_trials=5).x.shape == (2,)
+
+
+def test_the_same_seed_finds_the_same():
+    a, b = (nr.minimize(bowl, BOUNDS, n_trials=15, batch_size=3, seed=4) for _ in range(2))
+    assert np.array_equal(a.func_vals, b.func_vals)
+    assert not np.array_equal(a.func_vals, nr.minimize(bowl, BOUNDS, n_trials=15, batch_size=3, seed=5).func_vals)
+
+
+def test_maximizing():
+    assert nr.minimize(lambda x: -bowl(x), BOUNDS, n_trials=25, direction="maximize").fun > -0.1
+
+
+@pytest.mark.parametrize("executor", ["thread", "process", "own"])
+def test_evaluations_run_in_parallel(executor):
+    own = concurrent.futures.ThreadPoolExecutor(4) if executor == "own" else executor
+    found = nr.minimize(bowl, BOUNDS, n_trials=24, n_jobs=4, executor=own)
+    assert found.nfev == 24 and found.fun < 1
+    assert len({tuple(x) for x in found.x_iters}) == 24
+    if executor == "own":
+        own.submit(int)  # it is still open: who made it closes it
+
+
+def test_as_many_run_at_once_as_asked_for():
+    running, most, lock = 0, 0, threading.Lock()
+
+    def busy(x):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+        return bowl(x)
+
+    nr.minimize(busy, BOUNDS, n_trials=20, n_jobs=5, algorithm="sobol")
+    assert most == 5
+
+
+def test_callbacks_see_the_newest_trial_and_may_stop():
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result.trial.number)
+        assert intermediate_result.fun == min(intermediate_result.func_vals)
+        if len(seen) == 7:
+            raise StopIteration("good enough")
+
+    found = nr.minimize(bowl, BOUNDS, n_trials=30, callback=callback)
+    assert seen == list(range(7)) and found.nfev == 7
+    assert found.success and found.message == "good enough"
+
+
+def test_nan_none_and_caught_exceptions_are_failures():
+    def shaky(x):
+        if x[0] < 0:
+            raise OverflowError("too far left")
+        return (math.nan, None)[int(x[1] > 4)] if x[1] > 3 else bowl(x)
+
+    found = nr.minimize(shaky, BOUNDS, n_trials=30, catch=OverflowError, seed=2)
+    states = [t.state for t in found.study.trials]
+    assert found.nfev == 30 and "failed" in states and found.fun < 1
+    assert any("too far left" in (t.reason or "") for t in found.study.trials)
+
+
+def test_other_exceptions_are_the_callers(tmp_path):
+    url = f"sqlite:///{tmp_path}/a.db"
+
+    def broken(x):
+        if len(done) == 5:
+            raise ValueError("bug")
+        done.append(1)
+        return bowl(x)
+
+    for jobs in (1, 3):
+        done = []
+        with pytest.raises(ValueError, match="bug"):
+            nr.minimize(broken, BOUNDS, n_trials=20, n_jobs=jobs, storage=url, name=f"s{jobs}")
+        trials = nr.Study.load(f"s{jobs}", url).trials
+        assert sum(t.state == "complete" for t in trials) >= 5 - (jobs - 1)
+        assert any(t.reason == "ValueError: bug" for t in trials)
+        assert not any(t.state == "running" for t in trials), "what was begun waits for the next run"
+
+
+def test_a_stored_run_goes_on(tmp_path):
+    url = f"sqlite:///{tmp_path}/a.db"
+    assert nr.minimize(bowl, BOUNDS, n_trials=8, storage=url).nfev == 8
+    again = nr.minimize(bowl, BOUNDS, n_trials=20, storage=url)
+    assert again.nfev == 20
+    straight = nr.minimize(bowl, BOUNDS, n_trials=20)
+    assert np.array_equal(again.func_vals, straight.func_vals)
+    assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url).nfev == 20, "nothing is left to do"
+
+
+def test_noise_can_be_told():
+    found = nr.minimize(lambda x: (bowl(x), 0.5), BOUNDS, n_trials=5)
+    assert [t.noise_var for t in found.study.trials] == [0.5] * 5
+
+
+def test_a_finite_space_ends_the_loop():
+    found = nr.minimize(lambda p: p["n"], {"n": nr.Int(1, 6)}, n_trials=50, n_jobs=2)
+    assert found.nfev == 6 and found.fun == 1 and found.message == "nothing is left to try"
+
+
+def test_candidates_of_a_pool_come_as_trials():
+    pool = nr.Pool(np.linspace(0, 1, 300).reshape(-1, 1), ids=[f"c{i}" for i in range(300)])
+    found = nr.minimize(lambda trial: abs(trial.params["x0"] - 0.5) + 0 * int(trial.id[1:]), pool, n_trials=25)
+    assert found.fun < 0.05
+
+
+def test_the_algorithm_may_choose_the_batch():
+    pool = nr.Pool(np.random.default_rng(0).random((300, 2)))
+    found = nr.minimize(lambda t: t.params["x0"], pool, n_trials=40, batch_size=None, algorithm="bbkb", n_jobs=2)
+    assert found.nfev == 40
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_ctrl_c_returns_what_was_found(jobs):
+    script = f"""
+import noregret as nr, os, signal, threading, time
+def slow(x):
+    time.sleep(0.05)
+    return x[0] ** 2
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+found = nr.minimize(slow, [(-1, 1)], n_trials=10_000, n_jobs={jobs}, algorithm="sobol")
+print(found.message, found.nfev > 3, found.success, found.fun < 1)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["interrupted", "True", "False", "True"], done
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"n_trials": -1}, "n_trials must not be negative"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"n_jobs": 0}, "n_jobs must be at least 1"),
+        ({"n_jobs": 2, "executor": "gpu"}, "executor must be"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(nr.InvalidArgument, match=message):
+        nr.minimize(bowl, BOUNDS, **options)
