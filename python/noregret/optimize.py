@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -63,6 +65,7 @@ def minimize(
     name: str | None = None,
     direction: Literal["minimize", "maximize"] = "minimize",
     duplicates: Literal["avoid", "allow", "replicate"] = "avoid",
+    progress: bool = False,
 ) -> OptimizeResult:
     """Minimizes a function that is expensive to evaluate.
 
@@ -77,6 +80,8 @@ def minimize(
         to end the loop.
     executor: where parallel evaluations run: `"thread"`s, `"process"`es (`fun` must then be picklable), or an Executor of your own.
     catch: exceptions of `fun` that count as failed evaluations. Others end the loop, with nothing lost of what a storage has.
+
+    progress: whether to show on stderr how far it is, and the best value.
 
     Ctrl-C ends the loop and returns what was found.
 
@@ -95,7 +100,7 @@ def minimize(
         space, direction=direction, algorithm=algorithm, seed=seed, storage=storage, name=name, duplicates=duplicates, constraints=constraints
     )
     with study:
-        loop = _Loop(study, fun, n_trials, batch_size, callback, catch)
+        loop = _Loop(study, fun, n_trials, batch_size, callback, catch, progress)
         return loop.run(_jobs(n_jobs), executor)
 
 
@@ -114,10 +119,12 @@ class _Loop:
         batch_size: int | None,
         callback: Callable[[OptimizeResult], Any] | None,
         catch: type[Exception] | tuple[type[Exception], ...],
+        progress: bool,
     ) -> None:
         self.study, self.fun, self.batch_size, self.callback, self.catch = study, fun, batch_size, callback, catch
         done = sum(trial.state in ("complete", "failed") for trial in study.trials)
         self.left = max(0, n_trials - done)  # to ask for
+        self.bar = _Bar(study, done, n_trials) if progress else None
         self.queue: list[Trial] = []  # asked for, not begun
         self.message = "all trials are done"
 
@@ -132,6 +139,9 @@ class _Loop:
             self.message = str(stopped)
         except KeyboardInterrupt:
             success, self.message = False, "interrupted"
+        finally:
+            if self.bar is not None:
+                self.bar.close()
         return result(self.study, success=success, message=self.message)
 
     def one_by_one(self) -> None:
@@ -209,12 +219,39 @@ class _Loop:
         self.report(trial)
 
     def report(self, trial: Trial) -> None:
+        if self.bar is not None:
+            self.bar.advance()
         if self.callback is None:
             return
         try:
             self.callback(result(self.study, success=False, message="running", trial=self.study.trials[trial.number]))
         except StopIteration as stop:
             raise _Stopped(str(stop) or "stopped by the callback") from None
+
+
+class _Bar:
+    """A line on stderr that says how far the loop is."""
+
+    WIDTH = 30
+
+    def __init__(self, study: Study, done: int, total: int) -> None:
+        self.study, self.done, self.total, self.begin = study, done, total, time.monotonic()
+        self.first = done
+
+    def advance(self) -> None:
+        self.done += 1
+        full = self.WIDTH * self.done // max(1, self.total)
+        best = self.study.best_observed
+        value = "" if best is None else f"  best {best.value:.6g}"
+        rate = (time.monotonic() - self.begin) / (self.done - self.first)
+        left = max(0, self.total - self.done) * rate
+        print(
+            f"\r{'#' * full:.<{self.WIDTH}} {self.done}/{self.total}{value}  {left:.0f} s left   ", end="", file=sys.stderr, flush=True
+        )
+
+    def close(self) -> None:
+        if self.done > self.first:
+            print(file=sys.stderr)
 
 
 def result(study: Study, *, success: bool, message: str, trial: Trial | None = None) -> OptimizeResult:

@@ -137,6 +137,14 @@ def test_a_stored_run_goes_on(tmp_path):
     assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url).nfev == 20, "nothing is left to do"
 
 
+def test_progress_is_shown_on_request(capsys):
+    nr.minimize(bowl, BOUNDS, n_trials=6, n_jobs=2)
+    assert capsys.readouterr() == ("", "")
+    found = nr.minimize(bowl, BOUNDS, n_trials=6, n_jobs=2, progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and "6/6" in err and f"best {found.fun:.6g}" in err and err.endswith("\n")
+
+
 def test_noise_can_be_told():
     found = nr.minimize(lambda x: (bowl(x), 0.5), BOUNDS, n_trials=5)
     assert [t.noise_var for t in found.study.trials] == [0.5] * 5
