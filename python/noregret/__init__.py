@@ -12,6 +12,8 @@ True
 varied; `algorithms()` lists the methods. `noregret.optuna`, `noregret.ray` and `noregret.skopt` serve users of these.
 """
 
+import atexit
+
 from . import _native
 from .errors import (
     AnotherStudy,
@@ -32,6 +34,9 @@ from .study import Study, algorithms
 from .trial import Recommendation, RemainingRegret, Trial
 
 __version__ = _native.version()
+
+# Threads that call constraints must be out of Python when it ends.
+atexit.register(_native.close)
 
 __all__ = [
     "AnotherStudy",

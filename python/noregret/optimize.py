@@ -24,8 +24,8 @@ class OptimizeResult(dict[str, Any]):
 
     x: the best point observed: an array for bounds, a dict for named parameters.
     fun: its value.
-    recommended: the point to use if values are noisy; see `Study.recommended`.
-    success: whether the loop ran to its end. message: why it ended.
+    recommended: the point to use if values are noisy; see `Study.recommended`. None while the loop runs, and if it was interrupted.
+    success: whether the loop ended as it should, by itself or by the callback, and found something. message: why it ended.
     nfev: evaluations, failed ones included.
     x_iters, func_vals: all points and values in the order of their trials; NaN where an evaluation failed.
     study: the study, to go on with.
@@ -42,7 +42,12 @@ class OptimizeResult(dict[str, Any]):
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
-        return "\n".join(f"{name.rjust(width)}: {value!r}" for name, value in self.items())
+
+        def shown(value: Any) -> str:
+            # All points and values would fill the screen.
+            return f"<{len(value)} of them>" if hasattr(value, "__len__") and len(value) > 20 else repr(value)
+
+        return "\n".join(f"{name.rjust(width)}: {shown(value)}" for name, value in self.items())
 
     def __dir__(self) -> list[str]:
         return list(self)
@@ -55,7 +60,7 @@ def minimize(
     batch_size: int | None = 1,
     n_jobs: int = 1,
     algorithm: Algorithm = "auto",
-    seed: int = 0,
+    seed: int | None = 0,
     callback: Callable[[OptimizeResult], Any] | None = None,
     *,
     constraints: Constraint | Sequence[Constraint] | Mapping[str, Constraint] | None = None,
@@ -65,6 +70,7 @@ def minimize(
     name: str | None = None,
     direction: Literal["minimize", "maximize"] = "minimize",
     duplicates: Literal["avoid", "allow", "replicate"] = "avoid",
+    timeout: float | None = None,
     progress: bool = False,
 ) -> OptimizeResult:
     """Minimizes a function that is expensive to evaluate.
@@ -73,7 +79,8 @@ def minimize(
         number, or a pair of a number and the variance of its noise. NaN is a failed evaluation.
     space: a dict of parameters, bounds as SciPy has them, or a `Pool`.
     n_trials: evaluations in all; what a study in a storage has already done counts.
-    batch_size: how many evaluations are decided on together at least; `None` leaves it to the algorithm.
+    batch_size: how many evaluations are decided on together at least; if more workers are free, as many as these. `None` leaves it to the
+        algorithm: `bbkb` and the like run as many as they may, others one at a time.
     n_jobs: how many evaluations run at the same time; -1 for as many as there are processors.
     algorithm, seed, constraints, storage, name, direction, duplicates: see `Study`.
     callback: called after each evaluation with the result so far (`intermediate_result.trial` is the newest trial); it may raise StopIteration
@@ -90,18 +97,21 @@ def minimize(
     >>> found.fun < 0.1
     True
     """
-    if n_trials < 0:
-        raise InvalidArgument(f"n_trials must not be negative, unlike {n_trials}")
-    if batch_size is not None and batch_size < 1:
-        raise InvalidArgument(f"batch_size must be at least 1, or None to leave it to the algorithm, not {batch_size}")
-    if storage is not None and name is None:
-        name = getattr(fun, "__name__", "minimize")
+    if not hasattr(n_trials, "__index__") or n_trials < 0:
+        raise InvalidArgument(f"n_trials must be a whole number and not negative, unlike {n_trials!r}")
+    if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
+        raise InvalidArgument(f"batch_size must be at least 1, or None to leave it to the algorithm, not {batch_size!r}")
+    catch = tuple(catch) if isinstance(catch, (list, tuple, set)) else (catch,)
+    for kind in catch:
+        if not (isinstance(kind, type) and issubclass(kind, Exception)):
+            raise InvalidArgument(f"catch names exceptions, such as ValueError, not {kind!r}")
+    jobs, where = _jobs(n_jobs), _executor(executor)
     study = Study(
         space, direction=direction, algorithm=algorithm, seed=seed, storage=storage, name=name, duplicates=duplicates, constraints=constraints
     )
     with study:
-        loop = _Loop(study, fun, n_trials, batch_size, callback, catch, progress)
-        return loop.run(_jobs(n_jobs), executor)
+        loop = _Loop(study, fun, n_trials, batch_size, callback, catch, timeout, progress)
+        return loop.run(jobs, where)
 
 
 class _Stopped(Exception):
@@ -118,18 +128,20 @@ class _Loop:
         n_trials: int,
         batch_size: int | None,
         callback: Callable[[OptimizeResult], Any] | None,
-        catch: type[Exception] | tuple[type[Exception], ...],
+        catch: tuple[type[Exception], ...],
+        timeout: float | None,
         progress: bool,
     ) -> None:
-        self.study, self.fun, self.batch_size, self.callback, self.catch = study, fun, batch_size, callback, catch
-        done = sum(trial.state in ("complete", "failed") for trial in study.trials)
-        self.left = max(0, n_trials - done)  # to ask for
-        self.bar = _Bar(study, done, n_trials) if progress else None
+        self.study, self.fun, self.n_trials, self.batch_size = study, fun, n_trials, batch_size
+        self.callback, self.catch = callback, catch
+        self.end = math.inf if timeout is None else time.monotonic() + timeout
         self.queue: list[Trial] = []  # asked for, not begun
+        self.evaluated = [trial for trial in study.trials if trial.state in ("complete", "failed")]
+        self.bar = _Bar(study, len(self.evaluated), n_trials) if progress else None
         self.message = "all trials are done"
 
-    def run(self, n_jobs: int, executor: Literal["thread", "process"] | Executor) -> OptimizeResult:
-        success = True
+    def run(self, n_jobs: int, executor: str | Executor) -> OptimizeResult:
+        interrupted = False
         try:
             if n_jobs == 1 and isinstance(executor, str):
                 self.one_by_one()
@@ -138,66 +150,101 @@ class _Loop:
         except _Stopped as stopped:
             self.message = str(stopped)
         except KeyboardInterrupt:
-            success, self.message = False, "interrupted"
+            interrupted, self.message = True, "interrupted"
+        except Exception as error:
+            error.study = self.study  # type: ignore[attr-defined]
+            raise
         finally:
             if self.bar is not None:
                 self.bar.close()
-        return result(self.study, success=success, message=self.message)
+        if self.evaluated and all(trial.state == "failed" for trial in self.evaluated):
+            self.message += f"; every evaluation failed, the last: {self.evaluated[-1].reason}"
+        found = self.result(success=not interrupted, message=self.message)
+        if not interrupted:  # who interrupts does not want to wait for a model
+            found["recommended"] = self.study.recommended
+        return found
 
     def one_by_one(self) -> None:
-        while (trial := self.next(1)) is not None:
+        while (trial := self.wait_for_next()) is not None:
+            begin = time.monotonic()
             try:
                 value = self.fun(self.argument(trial))
             except self.catch as error:
-                self.failed(trial, error)
+                self.failed(trial, error, time.monotonic() - begin)
             except Exception as error:
-                self.study.fail(trial, _reason(error))
-                raise
+                raise _noted(error, trial)
             else:
-                self.told(trial, value)
+                self.told(trial, value, time.monotonic() - begin)
 
-    def in_parallel(self, n_jobs: int, executor: Literal["thread", "process"] | Executor) -> None:
+    def wait_for_next(self) -> Trial | None:
+        """With nothing running here, an algorithm that waits does so for what others are running."""
+        while (trial := self.next(1)) is None and self.left() > 0 and self.message == "all trials are done":
+            time.sleep(0.2)
+        return trial
+
+    def in_parallel(self, n_jobs: int, executor: str | Executor) -> None:
         from concurrent.futures import FIRST_COMPLETED, wait
 
-        pool = _executor(n_jobs, executor)
+        pool = _pool(n_jobs, executor) if isinstance(executor, str) else executor
         running: dict[Future[Any], Trial] = {}
         try:
-            while self.left or self.queue or running:
+            while True:
                 while len(running) < n_jobs and (trial := self.next(n_jobs - len(running))) is not None:
-                    running[pool.submit(self.fun, self.argument(trial))] = trial
+                    running[pool.submit(_timed, self.fun, self.argument(trial))] = trial
+                if not running:
+                    trial = self.wait_for_next()
+                    if trial is None:
+                        return
+                    running[pool.submit(_timed, self.fun, self.argument(trial))] = trial
                 # A wait without end would not hear Ctrl-C everywhere.
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda future: running[future].number):
                     self.finish(running.pop(future), future)
         finally:
-            for future in running:
-                future.cancel()
+            for future, trial in running.items():
+                # What is there already has been paid for.
+                if not future.cancel() and future.done() and future.exception() is None:
+                    value, seconds = future.result()
+                    self.told(trial, value, seconds, quietly=True)
             if isinstance(executor, str):
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def finish(self, trial: Trial, future: Future[Any]) -> None:
         try:
-            value = future.result()
+            value, seconds = future.result()
         except self.catch as error:
-            self.failed(trial, error)
+            self.failed(trial, error, None)
         except Exception as error:
-            self.study.fail(trial, _reason(error))
-            raise
+            raise _noted(error, trial)
         else:
-            self.told(trial, value)
+            self.told(trial, value, seconds)
+
+    def left(self) -> int:
+        """How many evaluations may still be begun; others may work on the same study, and die at it."""
+        for _ in range(2):
+            counts = self.study.counts
+            left = self.n_trials - counts["running"] - counts["complete"] - counts["failed"]
+            if left > 0:
+                break
+            self.study._native.recover()
+        return left
 
     def next(self, free: int) -> Trial | None:
         """The next trial to begin, with this many workers free; none if all are begun, or if the algorithm waits for results."""
-        if self.left and not self.queue:
-            n = None if self.batch_size is None else min(self.left, max(self.batch_size, free))
+        if time.monotonic() >= self.end:
+            self.message = "time is up"
+            return None
+        if not self.queue and (left := self.left()) > 0:
+            n = None if self.batch_size is None else min(left, max(self.batch_size, free))
             try:
                 asked = self.study.ask(n)
             except NothingLeft:
-                self.left, self.message = 0, "nothing is left to try"
-                return None
-            self.queue = asked[: self.left]
-            self.study.release(*asked[self.left :])
-            self.left -= len(self.queue)
+                running = self.study.counts["running"]
+                if self.study._description["duplicates"] == "avoid" or not running:
+                    self.message = "nothing is left to try"
+                return None  # where points may repeat, those that run will do so when they are told
+            self.queue = asked[:left]
+            self.study.release(*asked[left:])
         return self.queue.pop(0) if self.queue else None
 
     def argument(self, trial: Trial) -> Any:
@@ -207,26 +254,63 @@ class _Loop:
             return _point(list(trial.params.values()))
         return trial.params
 
-    def told(self, trial: Trial, value: Any) -> None:
+    def told(self, trial: Trial, value: Any, seconds: float, quietly: bool = False) -> None:
         noise_var = None
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and len(value) == 2:
             value, noise_var = value
-        self.study.tell(trial, math.nan if value is None else value, noise_var)
+        if value is None:
+            raise InvalidArgument("the function returned None: it must return a number, NaN for an evaluation that failed")
+        self.study.tell(trial, value, noise_var, seconds=seconds)
+        self.report(trial, quietly)
+
+    def failed(self, trial: Trial, error: Exception, seconds: float | None) -> None:
+        self.study.fail(trial, f"{type(error).__name__}: {error}", seconds=seconds)
         self.report(trial)
 
-    def failed(self, trial: Trial, error: Exception) -> None:
-        self.study.fail(trial, _reason(error))
-        self.report(trial)
-
-    def report(self, trial: Trial) -> None:
+    def report(self, trial: Trial, quietly: bool = False) -> None:
+        trial = self.study._trial(self.study._native.trial(trial.number))
+        self.evaluated.append(trial)
         if self.bar is not None:
             self.bar.advance()
-        if self.callback is None:
+        if self.callback is None or quietly:
             return
         try:
-            self.callback(result(self.study, success=False, message="running", trial=self.study.trials[trial.number]))
+            self.callback(self.result(success=False, message="running", trial=trial))
         except StopIteration as stop:
             raise _Stopped(str(stop) or "stopped by the callback") from None
+
+    def result(self, *, success: bool, message: str, trial: Trial | None = None) -> OptimizeResult:
+        best, as_box = self.study.best_observed, self.study._space.is_box
+
+        def point(params: dict[str, Any]) -> Any:
+            return _point(list(params.values())) if as_box else params
+
+        found = OptimizeResult(
+            x=None if best is None else point(best.params),
+            fun=math.nan if best is None else best.value,
+            success=success and best is not None,
+            message=message,
+            nfev=len(self.evaluated),
+            x_iters=[point(t.params) for t in sorted(self.evaluated, key=lambda t: t.number)],
+            func_vals=_point([math.nan if t.value is None else t.value for t in sorted(self.evaluated, key=lambda t: t.number)]),
+            recommended=None,
+            study=self.study,
+        )
+        if trial is not None:
+            found["trial"] = trial
+        return found
+
+
+def _timed(fun: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+    begin = time.monotonic()
+    return fun(argument), time.monotonic() - begin
+
+
+def _noted(error: Exception, trial: Trial) -> Exception:
+    """The same exception, which says where it happened."""
+    if hasattr(error, "add_note"):  # Python 3.11 and later
+        error.add_note(f"in trial {trial.number} of the study, at {trial.params!r}")
+    return error
 
 
 class _Bar:
@@ -254,33 +338,6 @@ class _Bar:
             print(file=sys.stderr)
 
 
-def result(study: Study, *, success: bool, message: str, trial: Trial | None = None) -> OptimizeResult:
-    """A study as a result. The recommendation takes a model, and is left out while the study runs."""
-    trials = study.trials
-    evaluated = [t for t in trials if t.state in ("complete", "failed")]
-    best = study.best_observed
-    as_box = study._space.is_box
-
-    def point(params: dict[str, Any]) -> Any:
-        return _point(list(params.values())) if as_box else params
-
-    found = OptimizeResult(
-        x=None if best is None else point(best.params),
-        fun=math.nan if best is None else best.value,
-        success=success and best is not None,
-        message=message,
-        nfev=len(evaluated),
-        x_iters=[point(t.params) for t in evaluated],
-        func_vals=_point([math.nan if t.value is None else t.value for t in evaluated]),
-        study=study,
-    )
-    if trial is not None:
-        found["trial"] = trial
-    else:
-        found["recommended"] = study.recommended
-    return found
-
-
 def _point(values: list[Any]) -> Any:
     try:
         import numpy as np
@@ -289,30 +346,28 @@ def _point(values: list[Any]) -> Any:
     return np.array(values, dtype=float)
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
 def _jobs(n_jobs: int) -> int:
     if n_jobs == -1:
         import os
 
         return os.cpu_count() or 1
-    if n_jobs < 1:
-        raise InvalidArgument(f"n_jobs must be at least 1, or -1 for as many as there are processors, not {n_jobs}")
+    if not hasattr(n_jobs, "__index__") or n_jobs < 1:
+        raise InvalidArgument(f"n_jobs must be at least 1, or -1 for as many as there are processors, not {n_jobs!r}")
     return n_jobs
 
 
-def _executor(n_jobs: int, executor: Literal["thread", "process"] | Executor) -> Executor:
+def _executor(executor: Any) -> str | Executor:
+    if executor in ("thread", "process") or hasattr(executor, "submit"):
+        return executor  # type: ignore[no-any-return]
+    raise InvalidArgument(f'executor must be "thread", "process" or an Executor, not {executor!r}')
+
+
+def _pool(n_jobs: int, executor: str) -> Executor:
     import concurrent.futures as futures
 
-    if isinstance(executor, futures.Executor):
-        return executor
     if executor == "thread":
         return futures.ThreadPoolExecutor(n_jobs)
-    if executor == "process":
-        import multiprocessing
+    import multiprocessing
 
-        # Forking a process that has threads, as this one has, is asking for trouble.
-        return futures.ProcessPoolExecutor(n_jobs, mp_context=multiprocessing.get_context("spawn"))
-    raise InvalidArgument(f'executor must be "thread", "process" or an Executor, not {executor!r}')
+    # Forking a process that has threads, as this one has, is asking for trouble.
+    return futures.ProcessPoolExecutor(n_jobs, mp_context=multiprocessing.get_context("spawn"))

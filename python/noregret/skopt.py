@@ -216,8 +216,12 @@ class Optimizer:
         if len(xs) != len(ys):
             raise InvalidArgument(f"{len(xs)} points have as many values, not {len(ys)}")
         for params, value in zip([self.space._params(x) for x in xs], ys):
-            trial = self._running.pop(_key(params), None) or self.study.enqueue(params)[0]
-            self.study.tell(trial, math.nan if value is None else value, noise_var)
+            value = math.nan if value is None else value
+            trial = self._running.pop(_key(params), None)
+            if trial is not None:
+                self.study.tell(trial, value, noise_var)
+            else:
+                self.study.tell_many([params], [value], noise_var)
 
     def run(self, func: Callable[[list[Any]], float], n_iter: int = 1) -> OptimizeResult:
         """Asks, evaluates and tells `n_iter` times."""

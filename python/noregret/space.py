@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _native
 from .errors import InvalidParams, InvalidSpace
+from .trial import Trial
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -91,12 +92,17 @@ def _several(kind: str, values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str))
+    """Whether it comes back from the log as it was: members of an Enum that are also text do not."""
+    return type(value) in (bool, int, float, str)
+
+
+def _is_numpy_scalar(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0
 
 
 def _label(value: Any) -> Any:
     """What stands for a choice in the log."""
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+    if _is_numpy_scalar(value):
         value = value.item()
     return value if _is_plain(value) else repr(value)
 
@@ -126,15 +132,19 @@ class Pool:
             features = features.to_numpy()
         features = _float_matrix(features)
         self._has_ids = ids is not None
+        # Numbers that name candidates are not to be mistaken for their rows.
+        self._has_numeric_ids = ids is not None and any(hasattr(i, "__index__") for i in ids)
         self._native = _native.Pool(
-            features, None if ids is None else [str(i) for i in ids], None if names is None else list(names)
+            features, None if ids is None else [str(i) for i in ids], None if names is None else [str(name) for name in names]
         )
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __repr__(self) -> str:
-        return f"Pool({len(self)} rows of {', '.join(self.names)})"
+        names = self.names
+        shown = ", ".join(names if len(names) <= 8 else [*names[:7], f"... {len(names)} features"])
+        return f"Pool({len(self)} rows of {shown})"
 
     @property
     def names(self) -> list[str]:
@@ -156,6 +166,20 @@ class Pool:
         """The features of a row, by name."""
         return self._native.params(row)
 
+    def rows(self, candidates: Any) -> list[int] | None:
+        """Rows of candidates that are given by id or by row number; `None` if they are not, but by their features."""
+        items = list(candidates.tolist() if hasattr(candidates, "tolist") else candidates)
+        if items and all(isinstance(item, str) for item in items):
+            return [self.row(item) for item in items]
+        if not items or not all(hasattr(item, "__index__") and not isinstance(item, bool) and not hasattr(item, "__len__") for item in items):
+            return None
+        if self._has_numeric_ids:
+            return [self.row(str(item)) for item in items]
+        if any(not 0 <= item < len(self) for item in items):
+            wrong = next(item for item in items if not 0 <= item < len(self))
+            raise InvalidParams(f"the pool has no row {wrong}: it has {len(self)}, numbered from 0")
+        return [int(item) for item in items]
+
     def __reduce__(self) -> tuple[Any, ...]:
         ids = [self.id(row) for row in range(len(self))] if self._has_ids else None
         return (_revive_pool, (self._native.cells(), self.names, ids))
@@ -163,7 +187,7 @@ class Pool:
 
 def _revive_pool(cells: bytes, names: list[str], ids: list[str] | None) -> Pool:
     pool = object.__new__(Pool)
-    pool._has_ids = ids is not None
+    pool._has_ids, pool._has_numeric_ids = ids is not None, False
     pool._native = _native.Pool.from_cells(cells, names, ids)
     return pool
 
@@ -175,7 +199,12 @@ def _float_matrix(features: Any) -> Any:
         return features
     if getattr(features, "ndim", 2) != 2:
         raise InvalidSpace(f"features have a row for each candidate and a column for each feature, not the shape {features.shape}")
-    return features if dtype in ("float32", "float64") else features.astype("float64")
+    if dtype in ("float32", "float64"):
+        return features
+    try:
+        return features.astype("float64")
+    except (TypeError, ValueError) as error:
+        raise InvalidSpace(f"features are numbers: {error}") from None
 
 
 Constraint = Union[str, Callable[[dict[str, Any]], bool]]
@@ -246,6 +275,10 @@ class Space:
                 raise InvalidParams(f"the data frame has no column `{missing[0]}`; it has {', '.join(map(str, points.columns))}")
             rows = zip(*(points[name].to_list() for name in self.names))
             points = [[self._from_frame(name, value) for name, value in zip(self.names, row)] for row in rows]
+        elif isinstance(points, Mapping):
+            points = [points]
+        elif hasattr(points, "to_numpy"):  # a column of one
+            points = points.to_numpy()
         dtype = getattr(points, "dtype", None)
         if dtype is not None and getattr(dtype, "kind", "O") in "fiub" and not self.objects:
             if points.ndim == 1 and len(self.names) == 1:
@@ -257,12 +290,14 @@ class Space:
 
     def _from_frame(self, name: str, value: Any) -> Any:
         """Data frames have NaN where `None` was."""
-        return None if value != value and _key(_label(None)) in self.objects.get(name, {}) else value
+        return None if (value is None or value != value) and _key(_label(None)) in self.objects.get(name, {}) else value
 
     def _encode_row(self, point: Any) -> Any:
+        if isinstance(point, Trial):
+            point = point.params
         if isinstance(point, Mapping):
             return self.encode(point)
-        row = [point] if _is_plain(point) else list(point)
+        row = [point] if _is_plain(point) or _is_numpy_scalar(point) else list(point)
         if not self.objects:
             return row
         return [_label(value) if name in self.objects else value for name, value in zip(self.names, row)] + row[len(self.names):]
@@ -294,7 +329,7 @@ def _objects(parameter: Parameter) -> dict[Any, Any]:
         values = parameter.values
     else:
         return {}
-    if all(_is_plain(value) and type(value).__module__ == "builtins" for value in values):
+    if all(map(_is_plain, values)):
         return {}
     return {_key(_label(value)): value for value in values}
 
@@ -302,9 +337,12 @@ def _objects(parameter: Parameter) -> dict[Any, Any]:
 def _parameter(name: Any, kind: Any) -> Parameter:
     if isinstance(kind, (Float, Int, Categorical, Ordinal, Bool)):
         return kind
-    raise InvalidSpace(
-        f"parameter `{name}` must be declared by Float, Int, Categorical, Ordinal or Bool, not {kind!r}"
-    )
+    hint = ""
+    if isinstance(kind, tuple) and len(kind) == 2:
+        hint = f"; did you mean Float{kind!r}?"
+    elif isinstance(kind, (list, tuple, set)):
+        hint = f"; did you mean Categorical({list(kind)!r})?"
+    raise InvalidSpace(f"parameter `{name}` must be declared by Float, Int, Categorical, Ordinal or Bool, not {kind!r}{hint}")
 
 
 def bounds(given: Any) -> list[tuple[float, float]]:
@@ -325,6 +363,6 @@ def _named(constraints: Any) -> list[tuple[str, Any]]:
         return []
     if isinstance(constraints, Mapping):
         return [(str(name), constraint) for name, constraint in constraints.items()]
-    if isinstance(constraints, str) or callable(constraints):
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
         constraints = [constraints]
     return [(f"c{i}", constraint) for i, constraint in enumerate(constraints)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -27,7 +29,7 @@ Verdict = Literal["complete", "failed", "same", "late"]
 """What became of something told."""
 
 # How long trials stay with a process that cannot be asked whether it lives, because it runs on another machine.
-_LEASE_OF_A_PROCESS = 24 * 3600.0
+_LEASE_OF_A_PROCESS = 7 * 24 * 3600.0
 
 
 def algorithms() -> list[dict[str, Any]]:
@@ -71,28 +73,32 @@ class Study:
         *,
         direction: Literal["minimize", "maximize"] = "minimize",
         algorithm: Algorithm = "auto",
-        seed: int = 0,
+        seed: int | None = 0,
         storage: str | None = None,
         name: str | None = None,
         duplicates: Literal["avoid", "allow", "replicate"] = "avoid",
         constraints: Constraint | Sequence[Constraint] | Mapping[str, Constraint] | None = None,
-        _log: str | None = None,
     ) -> None:
         if storage is not None and name is None:
             raise InvalidArgument(f'a study in a storage needs a name: Study(..., storage={storage!r}, name="...")')
-        if not isinstance(seed, int) and not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
-            raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, not {seed!r}")
-        self._space = space if isinstance(space, Space) else Space(space, constraints)
-        self._description = {
-            "name": name or "study",
-            "storage": _absolute(storage or "memory:"),
-            "direction": direction,
-            "seed": seed,
+        if seed is None:
+            seed = int.from_bytes(os.urandom(4), "little")
+        if not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
+            raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, or None for any, not {seed!r}")
+        description = {
+            "name": "study" if name is None else str(name),
+            "storage": "memory:" if storage is None else _absolute(storage),
+            "direction": str(direction),
+            "seed": int(seed),
             "algorithm": _algorithm_json(algorithm),
-            "duplicates": duplicates,
+            "duplicates": str(duplicates),
         }
-        self._native = _native.Study({**self._description, **self._space.describe(), "log": _log})
-        self._held: set[int] | None = None
+        self._open(Space(space, constraints), description, None)
+
+    def _open(self, space: Space, description: dict[str, Any], log: str | None) -> None:
+        self._space, self._description = space, description
+        self._native = _native.Study({**description, **space.describe(), "log": log})
+        self._contexts = _Contexts()
 
     @classmethod
     def load(cls, name: str, storage: str) -> Study:
@@ -122,16 +128,16 @@ class Study:
         """Hands out `n` trials, decided on together and with what is running in mind; without `n`, as many as the algorithm allows.
 
         What waits in the queue (`enqueue`, `release`) comes first. If fewer points are left of a finite space, these; `NothingLeft` is raised
-        if none is. `lease` is how many seconds to wait for a result before the trial is handed out again; for ever by default.
+        if none is. Without `n` the list may be empty: then the algorithm wants to hear of what is running first. `lease` is how many seconds to wait for a result before the trial is handed out again; for ever by default.
         """
         if n is not None and (not hasattr(n, "__index__") or n < 1):
             raise InvalidArgument(f"ask for at least one trial, or for as many as the algorithm allows by ask(), not for {n!r}")
-        own = self._held is not None
-        if own and lease is None:
+        held = self._contexts.current()
+        if held is not None and lease is None:
             lease = _LEASE_OF_A_PROCESS
-        trials = [self._trial(t) for t in self._native.ask(n, lease, own)]
-        if self._held is not None:
-            self._held.update(trial.number for trial in trials)
+        trials = [self._trial(t) for t in self._native.ask(n, lease, held is not None)]
+        if held is not None:
+            held.update(trial.number for trial in trials)
         return trials
 
     def tell(
@@ -149,29 +155,32 @@ class Study:
         error. One that had failed gets its value after all. `attrs` are kept with it, as JSON.
         """
         number = _number(trial)
-        text = None if attrs is None else json.dumps(dict(attrs), default=str)
+        text = None if attrs is None else json.dumps(_plain(dict(attrs)))
         verdict = self._native.tell(number, _value(value), noise_var, text, seconds)
-        self._let_go(number)
+        self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
     def fail(self, trial: Trial | int, reason: str = "failed", *, seconds: float | None = None) -> Verdict:
         """Tells that a trial ended without a value. Its point is remembered, and not suggested again."""
         number = _number(trial)
         verdict = self._native.fail(number, str(reason), seconds)
-        self._let_go(number)
+        self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
     def release(self, *trials: Trial | int) -> None:
         """Gives trials that are running back to the queue: the next `ask` hands them out again."""
         numbers = [_number(trial) for trial in trials]
-        self._native.release(numbers, False)
-        self._native.release(numbers, True)
+        if numbers:
+            self._native.release(numbers)
         for number in numbers:
-            self._let_go(number)
+            self._contexts.let_go(number)
 
-    def enqueue(self, *points: Mapping[str, Any]) -> list[Trial]:
-        """Puts points of your own into the queue: the next `ask` hands them out before it thinks of new ones."""
-        return [self._trial(t) for t in self._native.enqueue([self._space.encode(point) for point in points])]
+    def enqueue(self, *points: Mapping[str, Any] | str | int) -> list[Trial]:
+        """Puts points of your own into the queue: the next `ask` hands them out before it thinks of new ones. In a pool, ids or rows."""
+        if self.pool is not None and (rows := self.pool.rows(points)) is not None:
+            points = tuple(self.pool.params(row) for row in rows)
+        encoded = [self._space.encode(point) for point in points]  # type: ignore[arg-type]
+        return [self._trial(t) for t in self._native.enqueue(encoded)]
 
     def tell_many(
         self,
@@ -183,25 +192,28 @@ class Study:
 
         `X` has a point a row, in the space's own units and the order of its parameters: an array (of floats: read in place), a list of rows or of
         dicts, or a data frame with the parameters among its columns. In a pool, `X` may also be a list of ids or of row numbers.
-        `y` are their values; NaN is a failed evaluation. `noise_var` is one variance for all, or one for each.
+        `y` are their values; NaN is a failed evaluation (leave out what was never measured). `noise_var` is one variance for all, or one for each.
 
         Answers how many were new: a result that is there already, to the last bit, is not added again, so that a script may simply be run twice.
         """
-        values = _floats(y)
-        if noise_var is None or isinstance(noise_var, (int, float)):
-            noise_vars = None if noise_var is None else [float(noise_var)] * len(values)
-        else:
-            noise_vars = _floats(noise_var)
-        rows = self._rows(X)
+        values = _floats("y", y)
+        noise_vars = None
+        if noise_var is not None:
+            is_one = not hasattr(noise_var, "__len__") or getattr(noise_var, "ndim", 1) == 0
+            noise_vars = [float(noise_var)] * len(values) if is_one else _floats("noise_var", noise_var)  # type: ignore[arg-type]
+        X, rows = self._points(X)
         if rows is not None:
             return self._native.add(values, None, rows, noise_vars)
         return self._native.add(values, self._space.encode_many(X), None, noise_vars)
 
     def suggest(self, n: int = 1) -> Any:
-        """The points that `ask(n)` would hand out now, as the rows of an array; nothing is registered.
+        """New points that `ask(n)` would hand out now, as the rows of an array; nothing is registered. What waits in the queue is not among
+        them.
 
         An array of floats if all parameters are numbers, else of objects; a list of lists without NumPy.
         """
+        if not hasattr(n, "__index__") or n < 1:
+            raise InvalidArgument(f"at least one point is suggested, not {n!r}")
         return self._space.as_array([self._space.decode(params) for params in self._native.suggest(n)])
 
     # What is known.
@@ -224,7 +236,9 @@ class Study:
         if found is None:
             return None
         number, params, mean, interval, observed = found
-        return Recommendation(number, self._space.decode(params), mean, interval, observed)
+        trial = None if self.pool is None else self._trial(self._native.trial(number))
+        row, id = (None, None) if trial is None else (trial.row, trial.id)
+        return Recommendation(number, self._space.decode(params), mean, interval, observed, row, id)
 
     @property
     def remaining_regret(self) -> RemainingRegret | None:
@@ -246,28 +260,37 @@ class Study:
 
     def predict(self, X: ArrayLike | Sequence[Any] | Any) -> tuple[Any, Any]:
         """Mean and standard deviation of the noise-free objective at points, by the model that recommends; see `tell_many` for their form."""
-        rows = self._rows(X)
-        points = X if rows is None or self.pool is None else [self.pool.params(row) for row in rows]
+        points, rows = self._points(X)
+        if rows is not None and self.pool is not None:
+            points = [self.pool.params(row) for row in rows]
         found = self._native.predict(self._space.encode_many(points))
         if found is None:
             raise InvalidArgument("there is no model before the first value is told")
         return found
 
     def to_dataframe(self, library: Literal["pandas", "polars"] | None = None) -> Any:
-        """All trials as a data frame of pandas, or else of polars, whichever is installed."""
-        rows = [
-            {
-                "number": t.number, "state": t.state, **({} if t.id is None else {"id": t.id}), **t.params,
-                "value": t.value, "noise_var": t.noise_var, "reason": t.reason, "seconds": t.seconds,
-            }
-            for t in self.trials
-        ]
+        """All trials as a data frame of pandas, or else of polars, whichever is installed. A parameter whose name a column has already is
+        called `params_...`."""
+        trials = self.trials
+        columns: dict[str, list[Any]] = {"number": [t.number for t in trials], "state": [t.state for t in trials]}
+        if self.pool is not None:
+            columns["id"] = [t.id for t in trials]
+        for name in self._space.names:
+            taken = name in ("number", "state", "id", "value", "noise_var", "reason", "seconds")
+            columns[f"params_{name}" if taken else name] = [t.params[name] for t in trials]
+        for name in ("value", "noise_var", "reason", "seconds"):
+            columns[name] = [getattr(t, name) for t in trials]
         for module in [library] if library else ["pandas", "polars"]:
             try:
-                return __import__(module).DataFrame(rows)
+                frames = __import__(module)
             except ImportError:
                 if library:
                     raise
+                continue
+            if module == "polars":
+                return frames.DataFrame(columns, strict=False)
+            frame = frames.DataFrame(columns)
+            return frame.astype({"value": float, "noise_var": float, "seconds": float})
         raise ImportError("to_dataframe needs pandas or polars: pip install pandas")
 
     @property
@@ -290,18 +313,23 @@ class Study:
         """The pool, if the study chooses from one."""
         return self._space.pool
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many trials are `"waiting"`, `"running"`, `"complete"` and `"failed"`."""
+        return dict(zip(("waiting", "running", "complete", "failed"), self._native.counts()[1:]))
+
     def __len__(self) -> int:
-        """How many trials there are."""
+        """How many trials there are, in whatever state."""
         return self._native.counts()[0]
 
     def __bool__(self) -> bool:
         return True
 
     def __repr__(self) -> str:
-        total, waiting, running, complete, failed = self._native.counts()
-        counts = {"waiting": waiting, "running": running, "complete": complete, "failed": failed}
-        told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-        return f"<Study {self.name!r}: {total} trials{': ' + told if told else ''}>"
+        told = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count)
+        best = self.best_observed
+        value = "" if best is None else f", best {best.value:.6g}"
+        return f"<Study {self.name!r} ({self.direction}): {told or 'no trials'}{value}>"
 
     # Plots.
 
@@ -326,15 +354,15 @@ class Study:
     # Contexts and pickles.
 
     def __enter__(self) -> Study:
-        self._held = set()
+        self._contexts.enter()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        held, self._held = self._held, None
+        held = self._contexts.leave()
         if held:
-            self._native.release(sorted(held), True)
+            self._native.release(sorted(held))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A study in a file is opened again; one in memory takes its whole log along.
@@ -349,74 +377,109 @@ class Study:
         params = self._space.decode(params)
         return Trial(number, state, params, row, id, value, noise_var, reason, json.loads(attrs) if attrs else {}, *rest)
 
-    def _let_go(self, number: int) -> None:
-        if self._held is not None:
-            self._held.discard(number)
+    def _points(self, X: Any) -> tuple[Any, list[int] | None]:
+        """Points that can be looked at twice, and the rows of the pool that they are, if they are given so."""
+        if not hasattr(X, "__len__"):
+            X = list(X)
+        if self.pool is None or hasattr(X, "columns") or isinstance(X, Mapping) or getattr(X, "ndim", 1) > 1:
+            return X, None
+        return X, self.pool.rows(X)
 
-    def _rows(self, X: Any) -> list[int] | None:
-        """Rows of the pool, if that is what `X` has."""
-        pool = self._space.pool
-        if pool is None:
-            return None
-        items = X.tolist() if hasattr(X, "tolist") else X
-        if hasattr(items, "columns") or not len(items):
-            return None
-        if all(isinstance(item, str) for item in items):
-            return [pool.row(item) for item in items]
-        if all(isinstance(item, int) for item in items):
-            if any(item < 0 for item in items):
-                raise InvalidParams("rows of a pool are numbered from 0")
-            return list(items)
-        return None
+
+class _Contexts:
+    """Which trials belong to which `with` block: of this thread, or else to the first one that any thread has entered."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[int, set[int]]] = []
+        self.lock = threading.Lock()
+
+    def current(self) -> set[int] | None:
+        me = threading.get_ident()
+        with self.lock:
+            mine = [held for thread, held in self.open if thread == me]
+            return mine[-1] if mine else self.open[0][1] if self.open else None
+
+    def enter(self) -> None:
+        with self.lock:
+            self.open.append((threading.get_ident(), set()))
+
+    def leave(self) -> set[int]:
+        me = threading.get_ident()
+        with self.lock:
+            last = max(i for i, (thread, _) in enumerate(self.open) if thread == me)
+            return self.open.pop(last)[1]
+
+    def let_go(self, number: int) -> None:
+        with self.lock:
+            for _, held in self.open:
+                held.discard(number)
 
 
 def _revive(space: Space, description: dict[str, Any], log: str | None) -> Study:
-    options = dict(description)
-    options["algorithm"] = json.loads(options["algorithm"])
-    if options["storage"] == "memory:":
-        options["storage"] = None
-    return Study(space, _log=log, **options)  # type: ignore[arg-type]
+    study = object.__new__(Study)
+    study._open(space, description, log)
+    return study
 
 
 def _absolute(storage: str) -> str:
     """A relative path means the folder of today, also after a change of folder or in another process."""
-    prefix = "sqlite:///"
-    if not isinstance(storage, str):
+    if not isinstance(storage, str) or not storage:
         raise InvalidArgument(f'a storage is an address such as "sqlite:///results.db", not {storage!r}')
-    if storage.startswith(prefix) and len(storage) > len(prefix):
-        return prefix + os.path.abspath(storage[len(prefix):])
-    return storage
+    if storage in ("memory:", "memory://"):
+        return "memory:"
+    prefix = "sqlite:///" if storage.startswith("sqlite:///") else "sqlite:"
+    path = storage[len(prefix) :]
+    if not storage.startswith(prefix) or path in ("", ":memory:") or path.startswith("//"):
+        return storage  # the storage itself says what is wrong with it
+    return "sqlite:///" + os.path.abspath(os.path.expanduser(path))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can have it: numbers without a name there and other objects become text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value) or not isinstance(value, (bool, int, float, str, type(None))):
+        return str(value)
+    return value
 
 
 def _algorithm_json(algorithm: Algorithm) -> str:
     if isinstance(algorithm, str):
         return json.dumps({"name": algorithm})
     if isinstance(algorithm, Mapping):
-        return json.dumps(dict(algorithm))
+        return json.dumps(_plain(algorithm))
     raise InvalidArgument(f'an algorithm is a name or a dict of name and options, as {{"name": "ts-rsr"}}, not {algorithm!r}')
 
 
 def _number(trial: Trial | int) -> int:
     number = trial.number if isinstance(trial, Trial) else trial
-    if isinstance(number, bool) or not hasattr(number, "__index__") or number < 0:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= number < 2**63:
         raise InvalidArgument(f"name a trial by itself or by its number, not by {trial!r}")
     return int(number)
 
 
 def _value(value: Any) -> float:
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"a value is a number, not {value!r}; for an evaluation without one call fail(trial, reason)") from None
 
 
-def _floats(values: Any) -> list[float]:
+def _floats(name: str, values: Any) -> list[float]:
+    shape: tuple[int, ...] = getattr(values, "shape", ())
+    if len(shape) > 1 and math.prod(shape) != shape[0]:
+        raise InvalidArgument(f"{name} has one number for each point, not the shape {shape}")
     try:
-        if hasattr(values, "tolist"):
-            values = values.tolist()
-        return [float("nan") if value is None else float(value) for value in values]
+        items = values.reshape(-1).tolist() if hasattr(values, "reshape") else values.tolist() if hasattr(values, "tolist") else values
+        return [math.nan if item is None or type(item).__name__ == "NAType" else float(item) for item in items]
     except (TypeError, ValueError):
-        raise InvalidArgument("values are a list of numbers, NaN or None where an evaluation failed") from None
+        raise InvalidArgument(f"{name} has one number for each point, NaN or None where an evaluation failed, not {values!r}") from None
 
 
 def _parameter(kind: Mapping[str, Any]) -> Parameter:

@@ -56,6 +56,7 @@ class Trial:
 
     def __repr__(self) -> str:
         told = "" if self.value is None else f", value={self.value!r}"
+        told += "" if self.reason is None else f", reason={self.reason!r}"
         name = "" if self.id is None else f", id={self.id!r}"
         return f"Trial({self.number}, {self.state}{name}, {self.params!r}{told})"
 
@@ -74,6 +75,10 @@ class Recommendation:
     """A 95 % interval for that value."""
     observed: float | None
     """What was told of it."""
+    row: int | None = None
+    """The row of the pool, if the space is one."""
+    id: str | None = None
+    """The id of the candidate, if the space is a pool."""
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def test_arguments():
         (lambda: study.tell(trial, 1.0, noise_var=-1), "noise variance must be finite and not negative"),
         (lambda: study.tell("first", 1.0), "name a trial by itself or by its number"),
         (lambda: study.tell_many([[0.5]], [1.0, 2.0]), "1 points need as many values"),
-        (lambda: study.tell_many([[0.5]], ["x"]), "values are a list of numbers"),
+        (lambda: study.tell_many([[0.5]], ["x"]), "y has one number for each point"),
         (lambda: nr.Study([(0, 1)], direction="up"), 'direction must be "minimize" or "maximize"'),
         (lambda: nr.Study([(0, 1)], duplicates="no"), "duplicates must be"),
         (lambda: nr.Study([(0, 1)], seed=-1), "a seed is a whole number"),

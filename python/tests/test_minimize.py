@@ -96,11 +96,11 @@ def test_callbacks_see_the_newest_trial_and_may_stop():
     assert found.success and found.message == "good enough"
 
 
-def test_nan_none_and_caught_exceptions_are_failures():
+def test_nan_and_caught_exceptions_are_failures():
     def shaky(x):
         if x[0] < 0:
             raise OverflowError("too far left")
-        return (math.nan, None)[int(x[1] > 4)] if x[1] > 3 else bowl(x)
+        return math.nan if x[1] > 3 else bowl(x)
 
     found = nr.minimize(shaky, BOUNDS, n_trials=30, catch=OverflowError, seed=2)
     states = [t.state for t in found.study.trials]
@@ -108,7 +108,7 @@ def test_nan_none_and_caught_exceptions_are_failures():
     assert any("too far left" in (t.reason or "") for t in found.study.trials)
 
 
-def test_other_exceptions_are_the_callers(tmp_path):
+def test_other_exceptions_are_the_callers_and_nothing_is_lost(tmp_path):
     url = f"sqlite:///{tmp_path}/a.db"
 
     def broken(x):
@@ -119,22 +119,88 @@ def test_other_exceptions_are_the_callers(tmp_path):
 
     for jobs in (1, 3):
         done = []
-        with pytest.raises(ValueError, match="bug"):
+        with pytest.raises(ValueError, match="bug") as caught:
             nr.minimize(broken, BOUNDS, n_trials=20, n_jobs=jobs, storage=url, name=f"s{jobs}")
-        trials = nr.Study.load(f"s{jobs}", url).trials
-        assert sum(t.state == "complete" for t in trials) >= 5 - (jobs - 1)
-        assert any(t.reason == "ValueError: bug" for t in trials)
-        assert not any(t.state == "running" for t in trials), "what was begun waits for the next run"
+        assert caught.value.study.counts["complete"] == 5
+        if sys.version_info >= (3, 11):
+            assert "in trial" in caught.value.__notes__[0]
+        counts = nr.Study.load(f"s{jobs}", url).counts
+        assert counts["complete"] == 5 and counts["failed"] == counts["running"] == 0, "what was begun waits for the next run"
+        assert nr.minimize(bowl, BOUNDS, n_trials=20, n_jobs=jobs, storage=url, name=f"s{jobs}").nfev == 20
+
+
+def test_a_function_without_a_value_is_found_out_at_once():
+    calls = []
+    with pytest.raises(nr.InvalidArgument, match="returned None"):
+        nr.minimize(calls.append, BOUNDS, n_trials=20)
+    assert len(calls) == 1
+    found = nr.minimize(lambda x: math.nan, BOUNDS, n_trials=4)
+    assert not found.success and found.x is None and "every evaluation failed, the last: the value is NaN" in found.message
+
+
+def test_what_is_finished_when_the_loop_stops_is_told():
+    def callback(intermediate_result):
+        time.sleep(0.3)
+        raise StopIteration
+
+    found = nr.minimize(bowl, BOUNDS, n_trials=20, n_jobs=4, callback=callback, algorithm="random")
+    assert found.nfev == 4 and found.study.counts["complete"] == 4
+
+
+def test_time_runs_out():
+    found = nr.minimize(lambda x: (time.sleep(0.05), bowl(x))[1], BOUNDS, n_trials=1000, timeout=0.5, algorithm="sobol", n_jobs=2)
+    assert found.message == "time is up" and 4 < found.nfev < 40
+    assert all(0.04 < t.seconds < 0.3 for t in found.study.trials), "the evaluation's own time"
+
+
+def test_points_may_repeat_where_that_is_allowed():
+    found = nr.minimize(lambda p: p["a"], {"a": nr.Bool(), "b": nr.Bool()}, n_trials=15, n_jobs=3, duplicates="allow")
+    assert found.nfev == 15
+
+
+def test_two_programs_share_the_budget(tmp_path):
+    script = f"""
+import noregret as nr, time
+def slow(x):
+    time.sleep(0.05)
+    return x[0]
+print(nr.minimize(slow, [(0, 1)], n_trials=20, n_jobs=2, storage="sqlite:///{tmp_path}/a.db", name="s", algorithm="sobol").nfev)
+"""
+    both = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        process.communicate(timeout=60)
+    # Both may see the last free place at the same time, each with two workers.
+    assert 20 <= nr.Study.load("s", f"sqlite:///{tmp_path}/a.db").counts["complete"] <= 22
+
+
+def test_a_killed_run_goes_on_with_what_was_lost(tmp_path):
+    url = f"sqlite:///{tmp_path}/a.db"
+    script = f"""
+import noregret as nr, os
+def deadly(x):
+    if len(done) == 6:
+        os.kill(os.getpid(), 9)
+    done.append(1)
+    return x[0]
+done = []
+nr.minimize(deadly, [(0, 1)], n_trials=8, batch_size=4, storage={url!r}, name="s")
+"""
+    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
+    assert nr.Study.load("s", url).counts["complete"] == 6
+    found = nr.minimize(lambda x: x[0], [(0, 1)], n_trials=8, storage=url, name="s")
+    assert found.nfev == 8 and len(found.study) == 8
 
 
 def test_a_stored_run_goes_on(tmp_path):
     url = f"sqlite:///{tmp_path}/a.db"
-    assert nr.minimize(bowl, BOUNDS, n_trials=8, storage=url).nfev == 8
-    again = nr.minimize(bowl, BOUNDS, n_trials=20, storage=url)
+    with pytest.raises(nr.InvalidArgument, match="needs a name"):
+        nr.minimize(bowl, BOUNDS, n_trials=8, storage=url)
+    assert nr.minimize(bowl, BOUNDS, n_trials=8, storage=url, name="s").nfev == 8
+    again = nr.minimize(bowl, BOUNDS, n_trials=20, storage=url, name="s")
     assert again.nfev == 20
     straight = nr.minimize(bowl, BOUNDS, n_trials=20)
     assert np.array_equal(again.func_vals, straight.func_vals)
-    assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url).nfev == 20, "nothing is left to do"
+    assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url, name="s").nfev == 20, "nothing is left to do"
 
 
 def test_progress_is_shown_on_request(capsys):
@@ -185,10 +251,13 @@ print(found.message, found.nfev > 3, found.success, found.fun < 1)
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"n_trials": -1}, "n_trials must not be negative"),
+        ({"n_trials": -1}, "n_trials must be a whole number and not negative"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"n_jobs": 0}, "n_jobs must be at least 1"),
-        ({"n_jobs": 2, "executor": "gpu"}, "executor must be"),
+        ({"executor": "gpu"}, "executor must be"),
+        ({"n_trials": 10.0}, "n_trials must be a whole number"),
+        ({"catch": ["ValueError"]}, "catch names exceptions"),
+        ({"storage": "sqlite:///a.db"}, "needs a name"),
     ],
 )
 def test_bad_arguments_are_named(options, message):

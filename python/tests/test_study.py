@@ -1,5 +1,6 @@
 """Ask and tell."""
 
+import enum
 import json
 import math
 import multiprocessing
@@ -129,6 +130,61 @@ def test_choices_may_be_any_objects():
         study.ask(1)
 
 
+def test_members_of_enums_are_choices_like_others():
+    class Name(str, enum.Enum):
+        A = "a"
+        B = "b"
+
+    class Size(enum.IntEnum):
+        SMALL = 1
+        LARGE = 2
+
+    study = nr.Study({"n": nr.Categorical(Name), "s": nr.Ordinal(Size), "v": nr.Categorical([np.zeros(2), np.ones(2)])})
+    for trial in study.ask(8):
+        assert type(trial.params["n"]) is Name and type(trial.params["s"]) is Size and trial.params["v"].shape == (2,)
+
+
+def test_attributes_are_kept_as_json_can():
+    study = nr.Study([(0, 1)])
+    (trial,) = study.ask(1)
+    study.tell(trial, 1.0, attrs={"loss": math.nan, "curve": np.array([1.0, 2.0]), "n": np.int64(3), "set": {4}, "at": trial.asked.date()})
+    assert study.trials[0].attrs == {"loss": "nan", "curve": [1.0, 2.0], "n": 3, "set": [4], "at": str(trial.asked.date())}
+
+
+def test_values_come_in_many_shapes():
+    study = nr.Study({"x": nr.Float(0, 1)})
+    import pandas as pd
+
+    assert study.tell_many(pd.Series([0.1, 0.2]), np.array([[1.0], [2.0]])) == 2
+    assert study.tell_many((x for x in [0.3, np.float32(0.5)]), [3.0, pd.NA], noise_var=np.float32(0.1)) == 2
+    assert study.tell_many([np.array(0.7)], [4.0]) == 1
+    assert study.trials[3].state == "failed"
+    assert len(study.predict({"x": 0.5})[0]) == 1
+    assert len(study.predict(study.trials)[0]) == 5
+    with pytest.raises(nr.InvalidParams, match=r"row 1 \(from 0\): parameter `x` must lie between"):
+        study.tell_many([[0.5], [5.0]], [1.0, 2.0])
+    with pytest.raises(nr.InvalidArgument, match=r"y has one number for each point, not the shape \(1, 2\)"):
+        study.tell_many([[0.5]], np.zeros((1, 2)))
+
+
+def test_data_frames_keep_every_column():
+    study = nr.Study({"value": nr.Float(0, 1), "n": nr.Int(0, 3)})
+    for trial in study.ask(120):
+        study.tell(trial, 1.0)
+    study.fail(study.ask(1)[0], "late failure")
+    for library in ("pandas", "polars"):
+        frame = study.to_dataframe(library)
+        assert "params_value" in frame.columns and frame["reason"].to_list()[-1] == "late failure"
+    assert list(nr.Study({"x": nr.Float(0, 1)}).to_dataframe("pandas").columns)[:3] == ["number", "state", "x"]
+
+
+def test_a_batch_of_one_form_or_another_says_what_is_wrong_with_parameters():
+    with pytest.raises(nr.InvalidSpace, match=r"did you mean Float\(0, 1\)"):
+        nr.Study({"x": (0, 1)})
+    with pytest.raises(nr.InvalidSpace, match=r"did you mean Categorical\(\['a', 'b'\]\)"):
+        nr.Study({"x": ["a", "b"]})
+
+
 @pytest.mark.parametrize("form", ["array", "fortran", "strided", "float32", "ints", "lists", "dicts", "pandas", "polars"])
 def test_many_results_at_once_in_any_form(form):
     space = {"a": nr.Float(0, 10), "b": nr.Int(0, 10), "c": nr.Bool(), "d": nr.Ordinal([1, 2, 4])}
@@ -220,8 +276,23 @@ def test_candidates_are_known_by_id_and_row():
     assert [t.row for t in study.trials[10:]] == [7, 8, 9, 11, 12]
     with pytest.raises(nr.InvalidParams, match="no candidate 'm999'"):
         study.tell_many(["m999"], [1.0])
-    with pytest.raises(nr.InvalidArgument, match="no row 999"):
+    with pytest.raises(nr.InvalidParams, match="no row 999"):
         study.tell_many([999], [1.0])
+
+
+def test_numbers_that_are_ids_are_not_rows():
+    study = nr.Study(nr.Pool([[0.0], [1.0], [2.0], [3.0]], ids=[3, 2, 1, 0]))
+    study.tell_many(np.array([3, 2]), [1.0, 2.0])
+    assert [t.id for t in study.trials] == ["3", "2"] and [t.row for t in study.trials] == [0, 1]
+
+
+def test_candidates_of_ones_own_and_recommended_ones_have_names():
+    study = nr.Study(pool(), seed=1)
+    assert [t.id for t in study.enqueue("m7", "m8")] == ["m7", "m8"]
+    for trial in study.ask(2):
+        study.tell(trial, trial.row)
+    assert (study.recommended.id, study.recommended.row) == ("m7", 7)
+    assert repr(nr.Pool(np.zeros((2, 50)) + np.arange(2)[:, None])).endswith("... 50 features)")
 
 
 def test_a_pool_runs_out():
@@ -323,6 +394,26 @@ def test_an_exception_in_a_constraint_is_the_callers():
     assert len(study) == 2
 
 
+def test_an_exception_belongs_to_the_call_it_happened_in():
+    broken = threading.Event()
+    study = nr.Study([(0, 1)], constraints=lambda p: 1 / 0 if broken.is_set() else True)
+    broken.set()
+    with pytest.raises(ZeroDivisionError):
+        study.enqueue({"x0": 0.5})
+    broken.clear()
+    assert len(study.ask(1)) == 1
+
+
+def test_a_constraint_that_uses_its_study_is_refused():
+    studies = []
+    study = nr.Study([(0, 1)], constraints=lambda p: not studies or len(studies[0]) >= 0)
+    studies.append(study)
+    with pytest.raises(nr.InvalidArgument, match="a constraint must not use a study"):
+        study.ask(1)
+    studies.clear()
+    assert len(study.ask(1)) == 1
+
+
 # Storage, contexts, pickles.
 
 
@@ -337,6 +428,27 @@ def test_a_stored_study_goes_on_with_the_same_suggestions(tmp_path):
             stored.tell(t, loss(t.params))
         stored = nr.Study(MIXED, seed=4, storage=url, name="s") if round % 2 else nr.Study.load("s", url)
         assert len(stored) == 2 * (round + 1)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///b.db", "sqlite:b.db", "sqlite:///~/b.db"])
+def test_addresses_name_the_same_file_for_ever(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    study = nr.Study([(0, 1)], storage=url, name="s")
+    study.ask(1)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(pickle.loads(pickle.dumps(study))) == 1
+    assert (tmp_path / "b.db").exists() and not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_addresses_that_are_none(tmp_path):
+    for url in ("", ":memory:", "sqlite:///:memory:", 3):
+        with pytest.raises(nr.NoRegretError):
+            nr.Study([(0, 1)], storage=url, name="s")
+    memory = nr.Study([(0, 1)], storage="memory://", name="s")
+    memory.ask(2)
+    assert len(pickle.loads(pickle.dumps(memory))) == 2
 
 
 def test_relative_storages_survive_a_change_of_folder(tmp_path, monkeypatch):
@@ -358,6 +470,62 @@ def test_a_context_takes_back_what_was_not_told(tmp_path):
     again = nr.Study.load("s", url)
     assert [t.state for t in again.trials] == ["complete", "waiting"]
     assert again.ask(1)[0].number == second.number
+
+
+def test_contexts_may_be_nested_and_used_from_threads():
+    study = nr.Study([(0, 1)])
+    with study:
+        (first,) = study.ask(1)
+        with study:
+            study.ask(1)
+        assert [t.state for t in study.trials] == ["running", "waiting"]
+        study.ask(1)
+    assert study.counts == {"waiting": 2, "running": 0, "complete": 0, "failed": 0}
+
+    entered, leave = threading.Barrier(3), threading.Event()
+    states = {}
+
+    def work(name, patient):
+        with study:
+            (trial,) = study.ask(1)
+            entered.wait()
+            if patient:
+                leave.wait()
+                states[name] = study.trials[trial.number].state
+
+    threads = [threading.Thread(target=work, args=(i, bool(i))) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    entered.wait()
+    threads[0].join()
+    leave.set()
+    threads[1].join()
+    assert states == {1: "running"}, "another thread's block has nothing to do with it"
+
+
+def test_looking_at_a_study_does_not_change_it(tmp_path):
+    url = f"sqlite:///{tmp_path}/a.db"
+    nr.Study([(0, 1)], storage=url, name="s", algorithm="random", seed=1)
+    nr.Study([(0, 1)], storage=url, name="s", algorithm="gp-ts", seed=7)
+    loaded = nr.Study.load("s", url)
+    assert (loaded._description["seed"], json.loads(loaded._description["algorithm"])["name"]) == (7, "gp-ts")
+    assert loaded._native.log().count('"defined"') == 2
+
+
+def test_what_others_hold_can_be_released_and_unknown_trials_cannot(tmp_path):
+    url = f"sqlite:///{tmp_path}/a.db"
+    one, two = (nr.Study([(0, 1)], storage=url, name="s") for _ in range(2))
+    (trial,) = two.ask(1)
+    one.release(trial)
+    assert one.counts["waiting"] == 1
+    with pytest.raises(nr.UnknownTrial):
+        one.release(99)
+
+
+def test_waiting_trials_count_among_those_asked_for():
+    study = nr.Study([(0, 1)])
+    study.enqueue({"x0": 0.5})
+    assert len(study.ask(3)) == 3 and len(study) == 3
 
 
 def test_trials_of_a_killed_process_come_back(tmp_path):
@@ -430,6 +598,48 @@ def test_forked_children_can_ask(stored, tmp_path):
     assert queue.get(timeout=60) == expected
     child.join()
     assert len(study) == (11 if stored else 9), "a file is shared, memory is not"
+
+
+def test_a_fork_in_the_middle_of_a_computation_is_an_error_and_no_hang():
+    script = """
+import os, threading, time
+import numpy as np, noregret as nr
+X = np.random.default_rng(0).random((1500, 10))
+study = nr.Study([(0, 1)] * 10, algorithm="sto-bnts")
+study.tell_many(X, X.sum(1))
+threading.Thread(target=lambda: study.suggest(4)).start()
+time.sleep(0.3)
+child = os.fork()
+if child == 0:
+    try:
+        len(study)
+    except nr.InvalidArgument as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60)
+    assert "forked while another thread was using the study" in done.stdout, done
+
+
+def test_python_ends_while_an_abandoned_suggestion_calls_a_constraint():
+    script = """
+import noregret as nr, numpy as np, os, signal, threading, time
+def slow(p):
+    time.sleep(0.0005)
+    return p["x0"] < 0.9
+study = nr.Study([(0, 1)] * 3, constraints=slow, algorithm="ts-rsr")
+X = np.random.default_rng(0).random((60, 3)) * 0.9
+study.tell_many(X, X.sum(1))
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    study.ask(8)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, "interrupted"), done
 
 
 def test_ctrl_c_interrupts_a_long_suggestion(tmp_path):

@@ -67,7 +67,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let order = HandOut {
         // Without a number, all that the algorithm allows.
         wanted: batch.unwrap_or(usize::MAX),
-        batch,
+        // Those that wait count: no more new ones than are missing.
+        batch: batch.map(|_| 1),
         budget: None,
         worker: "ask".into(),
         lease: args.lease.map(|span| span.0),

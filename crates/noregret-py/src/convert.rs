@@ -26,11 +26,12 @@ pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if matches!(object.get_type().name()?.to_str()?, "bool" | "bool_") {
         return Ok(Value::Bool(object.is_truthy()?));
     }
-    if object.hasattr("__index__")? {
-        return to_int(object);
+    // Arrays of one element have `__index__`, and refuse it if they hold a float.
+    if let Ok(value) = to_int(object) {
+        return Ok(value);
     }
-    if object.hasattr("__float__")? {
-        return Ok(Value::Float(object.extract()?));
+    if let Ok(x) = object.extract::<f64>() {
+        return Ok(Value::Float(x));
     }
     let problem = format!("a value must be a number, text, True or False, not {}", object.repr()?);
     Err(raise("InvalidParams", &problem, None))

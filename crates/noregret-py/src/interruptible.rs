@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use noregret_store::{Entry, Store, StoreError};
 
-/// Whether what goes on now is still wanted.
+/// Whether what one call computes is still wanted.
 #[derive(Clone, Default)]
 pub(crate) struct Patience(Arc<AtomicBool>);
 
@@ -14,33 +14,40 @@ impl Patience {
     pub(crate) fn lose(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
+}
 
-    fn is_lost(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+/// The patience of whoever is served now: one at a time, since a study computes one thing at a time.
+#[derive(Clone, Default)]
+pub(crate) struct Attention(Arc<Mutex<Patience>>);
+
+impl Attention {
+    /// From now on, what happens is for whoever has this patience.
+    pub(crate) fn turn_to(&self, patience: Patience) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = patience;
+    }
+
+    /// Whether nobody waits for the result any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.load(Ordering::SeqCst)
     }
 }
 
-/// A store whose writes need patience. A suggestion that was interrupted is thought to its end and then dropped here, so
-/// that no trial is registered which nobody has heard of.
+/// A store that writes only while somebody waits for it. A suggestion that was interrupted is thought to its end and then dropped
+/// here, so that no trial is registered which nobody has heard of.
 pub(crate) struct Interruptible {
     store: Arc<dyn Store>,
-    patience: Mutex<Patience>,
+    attention: Attention,
 }
 
 impl Interruptible {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, patience: Mutex::default() }
-    }
-
-    /// From now on, writes are those of whoever has this patience.
-    pub(crate) fn begin(&self, patience: Patience) {
-        *self.patience.lock().unwrap_or_else(PoisonError::into_inner) = patience;
+    pub(crate) fn new(store: Arc<dyn Store>, attention: Attention) -> Self {
+        Self { store, attention }
     }
 }
 
 impl Store for Interruptible {
     fn append(&self, study: &str, after: u64, entries: &[Entry]) -> Result<u64, StoreError> {
-        if self.patience.lock().unwrap_or_else(PoisonError::into_inner).is_lost() {
+        if self.attention.is_lost() {
             return Err(StoreError::Interrupted);
         }
         self.store.append(study, after, entries)

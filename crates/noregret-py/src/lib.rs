@@ -3,6 +3,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "what comes from Python comes by value")]
 
+mod calls;
 mod convert;
 mod errors;
 mod interruptible;
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 /// The library behind the Python package `noregret`; not meant to be used directly.
 #[pymodule]
 mod _native {
-    use super::{PyResult, errors, pyfunction};
+    use super::{PyResult, Python, calls, errors, pyfunction};
 
     #[pymodule_export]
     use super::space::Pool;
@@ -27,6 +28,12 @@ mod _native {
     #[pyfunction]
     fn algorithms() -> PyResult<String> {
         serde_json::to_string(&noregret::Algorithm::all()).map_err(errors::internal)
+    }
+
+    /// Called before the interpreter ends.
+    #[pyfunction]
+    fn close(py: Python<'_>) {
+        calls::close(py);
     }
 
     /// Version of the package.

@@ -1,14 +1,13 @@
 //! Spaces as Python declares them.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use indexmap::IndexMap;
-use noregret::{Param, Params, Space, SpaceError, Value};
+use noregret::{Param, Space, SpaceError, Value};
 use noregret_store::SpaceDefinition;
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::calls::Calls;
 use crate::convert::{from_params, to_value};
 use crate::errors::{raise, space_exception};
 use crate::points::matrix;
@@ -32,7 +31,13 @@ impl Pool {
         } else if let Some(matrix) = matrix::<f32>(features) {
             noregret::Pool::from_f32(matrix.as_array().iter().copied().collect(), matrix.shape()[1])
         } else {
-            let rows: Vec<Vec<f64>> = features.extract()?;
+            let rows: Vec<Vec<f64>> = features.extract().map_err(|error: PyErr| {
+                let problem = format!(
+                    "features are rows of numbers, one row for each candidate: {}",
+                    error.value(features.py())
+                );
+                raise("InvalidSpace", &problem, None)
+            })?;
             let width = rows.first().map_or(0, Vec::len);
             if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != width) {
                 let problem =
@@ -141,25 +146,6 @@ pub(crate) struct Declared {
     predicates: Vec<(String, Py<PyAny>)>,
 }
 
-/// The first exception of a constraint that is a Python function, until somebody asks for it.
-#[derive(Clone, Default)]
-pub(crate) struct PredicateErrors(Arc<Mutex<Option<PyErr>>>);
-
-impl PredicateErrors {
-    fn keep(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    fn is_some(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// The exception, if there was one.
-    pub(crate) fn check(&self) -> PyResult<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
-    }
-}
-
 impl Declared {
     /// From parameters as tuples (`("float", low, high, log)` and so on), expressions and functions, all by name.
     pub(crate) fn new(
@@ -185,9 +171,8 @@ impl Declared {
         }
     }
 
-    /// The space, and where its functions leave their exceptions.
-    pub(crate) fn build(self, py: Python<'_>) -> PyResult<(Space, PredicateErrors)> {
-        let errors = PredicateErrors::default();
+    /// The space; its functions are called by way of `calls`.
+    pub(crate) fn build(self, py: Python<'_>, calls: &Calls) -> PyResult<Space> {
         let mut builder = Space::builder();
         for (name, param) in self.parameters {
             builder = builder.param(name, param);
@@ -196,24 +181,13 @@ impl Declared {
             builder = builder.constraint(name, expression);
         }
         for (name, function) in self.predicates {
-            let errors = errors.clone();
-            builder = builder.predicate(name, move |params| {
-                // After an exception nothing that comes of it matters: be quick about it.
-                !errors.is_some()
-                    && Python::attach(|py| holds(py, &function, params)).unwrap_or_else(|error| {
-                        errors.keep(error);
-                        false
-                    })
-            });
+            let calls = calls.clone();
+            builder = builder.predicate(name, move |params| calls.ask(&function, params));
         }
         let built = py.detach(|| builder.build());
-        errors.check()?;
-        Ok((built.map_err(|error| space_exception(&error))?, errors))
+        calls.check()?;
+        built.map_err(|error| space_exception(&error))
     }
-}
-
-fn holds(py: Python<'_>, function: &Py<PyAny>, params: &Params) -> PyResult<bool> {
-    function.bind(py).call1((from_params(py, params)?,))?.is_truthy()
 }
 
 fn to_param(tuple: &Bound<'_, PyAny>) -> PyResult<Param> {

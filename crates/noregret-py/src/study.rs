@@ -1,22 +1,24 @@
 //! A study, as `python/noregret/study.py` wants it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
 use noregret::{Algorithm, Direction, Duplicates, Params, Space};
 use noregret_store::{
-    Added, Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, StorageUrl, Store, StoreError,
-    Timestamp, TrialRecord, Verdict, this_worker,
+    Added, Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, StorageUrl,
+    Store, StoreError, Timestamp, TrialRecord, Verdict, this_worker,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use serde_json::Value as Json;
 
+use crate::calls::{Calls, refuse_inside};
 use crate::convert::{array, from_params, from_record};
 use crate::errors::{exception, internal, raise};
-use crate::interruptible::{Interruptible, Patience};
+use crate::interruptible::{Attention, Interruptible, Patience};
 use crate::points;
-use crate::space::{Declared, Pool, PredicateErrors};
+use crate::space::{Declared, Pool};
 use crate::thinking::{lock, think};
 
 /// Who holds trials that were asked for and belong to no process, as `noregret ask` has it.
@@ -44,6 +46,7 @@ struct Description<'py> {
 struct State {
     shared: SharedStudy,
     store: Arc<Interruptible>,
+    attention: Attention,
     process: u32,
     space: Space,
     url: StorageUrl,
@@ -53,14 +56,23 @@ struct State {
 #[pyclass(frozen, module = "noregret._native")]
 pub(crate) struct Study {
     state: Arc<Mutex<State>>,
+    process: AtomicU32,
     space: Space,
-    predicate_errors: PredicateErrors,
+    calls: Calls,
 }
 
-/// How a study in a storage was defined, as JSON.
+/// How a study in a storage is defined now, as JSON; nothing is written.
 fn defined(name: &str, storage: &str) -> Result<String, StoreError> {
     let url: StorageUrl = storage.parse()?;
-    let definition = SharedStudy::first_definition(&*url.open_existing()?, name, &url.to_string())?;
+    let store = url.open_existing()?;
+    let first = SharedStudy::first_definition(&*store, name, &url.to_string())?;
+    let definition = match &first.space {
+        SpaceDefinition::Parameters { parameters, .. } => {
+            let space = Space::from_params(parameters.clone(), []).map_err(noregret::Error::from)?;
+            SharedStudy::resume(store, name, first, space)?.definition().clone()
+        }
+        SpaceDefinition::Pool { .. } => first,
+    };
     Ok(serde_json::to_string(&definition).unwrap_or_default())
 }
 
@@ -69,14 +81,13 @@ impl Study {
     #[new]
     fn new(py: Python<'_>, description: Description<'_>) -> PyResult<Self> {
         let url: StorageUrl = description.storage.parse().map_err(|error| exception(&error))?;
-        let (space_definition, space, predicate_errors) = if let Some(pool) = &description.pool {
-            (pool.get().definition(), pool.get().space().clone(), PredicateErrors::default())
+        let calls = Calls::default();
+        let (space_definition, space) = if let Some(pool) = &description.pool {
+            (pool.get().definition(), pool.get().space().clone())
         } else {
             let declared =
                 Declared::new(description.parameters, description.constraints, description.predicates)?;
-            let definition = declared.definition();
-            let (space, errors) = declared.build(py)?;
-            (definition, space, errors)
+            (declared.definition(), declared.build(py, &calls)?)
         };
         let definition = Definition {
             version: Definition::VERSION,
@@ -86,10 +97,10 @@ impl Study {
             duplicates: duplicates(&description.duplicates)?,
             space: space_definition,
         };
-        let (name, log) = (description.name, description.log);
-        let state = py.detach(|| State::open(name, url, &definition, space.clone(), log.as_deref()));
-        let state = Arc::new(Mutex::new(state.map_err(|error| exception(&error))?));
-        Ok(Self { state, space, predicate_errors })
+        let (name, log, attention) = (description.name, description.log, calls.attention().clone());
+        let open = || State::open(name, url, &definition, space.clone(), attention, log.as_deref());
+        let state = Arc::new(Mutex::new(py.detach(open).map_err(|error| exception(&error))?));
+        Ok(Self { state, process: AtomicU32::new(std::process::id()), space, calls })
     }
 
     /// How a study in a storage was defined, as JSON.
@@ -123,7 +134,8 @@ impl Study {
         });
         let order = HandOut {
             wanted: n.unwrap_or(usize::MAX),
-            batch: n,
+            // Those that wait count: no more new ones than are missing.
+            batch: n.map(|_| 1),
             budget: None,
             worker: if own { this_worker() } else { NOBODY.into() },
             lease: lease.transpose()?,
@@ -135,6 +147,15 @@ impl Study {
             Ok(trials.into_iter().filter_map(|t| Some((record(t.number)?, t.params))).collect::<Vec<_>>())
         })?;
         asked.iter().map(|(record, params)| self.to_tuple(py, record, params)).collect()
+    }
+
+    /// Puts trials of processes that have died back into the queue.
+    fn recover(&self, py: Python<'_>) -> PyResult<()> {
+        let order = HandOut { wanted: 0, batch: Some(1), budget: None, worker: this_worker(), lease: None };
+        self.with(py, |state| {
+            state.shared.catch_up()?;
+            state.shared.hand_out(&order, Timestamp::now()).map(drop)
+        })
     }
 
     /// Points that `ask` would hand out, as dicts.
@@ -179,11 +200,15 @@ impl Study {
         self.end(py, number, Outcome::Failure { reason, stderr: String::new(), seconds })
     }
 
-    /// Gives trials that are being evaluated back to the queue.
-    #[pyo3(signature = (numbers, own=false))]
-    fn release(&self, py: Python<'_>, numbers: Vec<u64>, own: bool) -> PyResult<()> {
-        let worker = if own { this_worker() } else { NOBODY.into() };
-        self.with(py, |state| state.shared.release(&numbers, &worker, Timestamp::now()))
+    /// Gives trials that this process or nobody holds back to the queue.
+    fn release(&self, py: Python<'_>, numbers: Vec<u64>) -> PyResult<()> {
+        self.with(py, |state| {
+            state.shared.catch_up()?;
+            for number in &numbers {
+                state.shared.study().trial(*number)?;
+            }
+            state.shared.release(&numbers, &[NOBODY, &this_worker()], Timestamp::now())
+        })
     }
 
     /// Puts points into the queue: they are the next to be handed out.
@@ -211,7 +236,8 @@ impl Study {
         rows: Option<Vec<usize>>,
         noise_vars: Option<Vec<f64>>,
     ) -> PyResult<usize> {
-        let points = points.map(|points| points::read(&self.space, points)).transpose()?;
+        let given = points;
+        let points = given.map(|points| points::read(&self.space, points)).transpose()?;
         let count = points.as_ref().map(Vec::len).or(rows.as_ref().map(Vec::len)).unwrap_or(0);
         let lengths = [Some(values.len()), noise_vars.as_ref().map(Vec::len)];
         if let Some(length) = lengths.into_iter().flatten().find(|length| *length != count) {
@@ -242,6 +268,7 @@ impl Study {
             state.shared.catch_up()?;
             state.shared.add(&results, Timestamp::now())
         })
+        .map_err(|error| self.locate(py, given, error))
     }
 
     /// All trials, by number.
@@ -255,6 +282,17 @@ impl Study {
             trials.push(self.to_tuple(py, record, &self.params_of(record))?);
         }
         Ok(trials)
+    }
+
+    /// One trial.
+    fn trial<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyTuple>> {
+        let record = self.with(py, |state| {
+            state.shared.catch_up()?;
+            state.shared.study().trial(number)?;
+            Ok(state.shared.ledger().record(number).cloned())
+        })?;
+        let record = record.ok_or_else(|| internal("a trial that the ledger does not know"))?;
+        self.to_tuple(py, &record, &self.params_of(&record))
     }
 
     /// How many trials there are, and how many of them wait, run, are complete, have failed.
@@ -348,18 +386,20 @@ impl Study {
         py: Python<'_>,
         work: impl FnOnce(&mut State) -> Result<T, StoreError> + Send + 'static,
     ) -> PyResult<T> {
+        self.enter()?;
         let patience = Patience::default();
-        let mine = patience.clone();
+        let (mine, calls) = (patience.clone(), self.calls.clone());
         let result = think(
             py,
             &self.state,
             || patience.lose(),
             move |state| {
+                calls.begin();
                 state.begin(mine)?;
                 work(state)
             },
         )?;
-        self.predicate_errors.check()?;
+        self.calls.check()?;
         result.map_err(|error| exception(&error))
     }
 
@@ -369,13 +409,31 @@ impl Study {
         py: Python<'_>,
         work: impl FnOnce(&mut State) -> Result<T, StoreError> + Send,
     ) -> PyResult<T> {
+        self.enter()?;
         let mut state = lock(py, &self.state)?;
         let state = &mut *state;
+        let calls = &self.calls;
         let result = py.detach(move || {
+            calls.begin();
             state.begin(Patience::default())?;
             work(state)
         });
+        self.calls.check()?;
         result.map_err(|error| exception(&error))
+    }
+
+    /// Before every call: whoever would wait for ever is told.
+    fn enter(&self) -> PyResult<()> {
+        refuse_inside()?;
+        let process = std::process::id();
+        if self.process.swap(process, Ordering::SeqCst) != process
+            && matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
+        {
+            self.process.store(0, Ordering::SeqCst);
+            let problem = "this process was forked while another thread was using the study, which cannot be used here: open it again";
+            return Err(raise("InvalidArgument", problem, None));
+        }
+        Ok(())
     }
 
     fn end(&self, py: Python<'_>, number: u64, outcome: Outcome) -> PyResult<&'static str> {
@@ -394,6 +452,19 @@ impl Study {
             Verdict::Same => "same",
             Verdict::Late => "late",
         })
+    }
+
+    /// An error about one of many points, with the row it is in.
+    fn locate(&self, py: Python<'_>, points: Option<&Bound<'_, PyAny>>, error: PyErr) -> PyErr {
+        let points = points.and_then(|points| points::read(&self.space, points).ok()).unwrap_or_default();
+        let wrong =
+            points.iter().enumerate().find_map(|(row, params)| Some((row, self.space.encode(params).err()?)));
+        match wrong {
+            Some((row, problem)) if error.value(py).to_string() == problem.to_string() => {
+                raise("InvalidParams", &format!("row {row} (from 0): {problem}"), problem.parameter())
+            }
+            _ => error,
+        }
     }
 
     fn params_of(&self, record: &TrialRecord) -> Params {
@@ -417,9 +488,10 @@ impl State {
         url: StorageUrl,
         definition: &Definition,
         space: Space,
+        attention: Attention,
         log: Option<&str>,
     ) -> Result<Self, StoreError> {
-        let store = Arc::new(Interruptible::new(url.open()?));
+        let store = Arc::new(Interruptible::new(url.open()?, attention.clone()));
         if let Some(log) = log {
             let corrupt = |error: serde_json::Error| StoreError::Corrupt {
                 study: name.clone(),
@@ -432,7 +504,7 @@ impl State {
         }
         let shared =
             SharedStudy::open(Arc::clone(&store) as Arc<dyn Store>, &name, definition, space.clone())?;
-        Ok(Self { shared, store, process: std::process::id(), space, url })
+        Ok(Self { shared, store, attention, process: std::process::id(), space, url })
     }
 
     /// What is to be done before anything is done.
@@ -440,14 +512,14 @@ impl State {
         if self.process != std::process::id() {
             self.settle()?;
         }
-        self.store.begin(patience);
+        self.attention.turn_to(patience);
         Ok(())
     }
 
     /// In a forked child: a connection to a database must not be shared with the parent, nor closed.
     fn settle(&mut self) -> Result<(), StoreError> {
         if let StorageUrl::Sqlite(_) = self.url {
-            let store = Arc::new(Interruptible::new(self.url.open()?));
+            let store = Arc::new(Interruptible::new(self.url.open()?, self.attention.clone()));
             let (name, definition) = (self.shared.name().to_owned(), self.shared.definition().clone());
             let shared = SharedStudy::resume(
                 Arc::clone(&store) as Arc<dyn Store>,

@@ -352,11 +352,11 @@ impl SharedStudy {
         Ok(verdicts)
     }
 
-    /// Gives trials back to the queue, unevaluated.
-    pub fn release(&mut self, numbers: &[u64], worker: &str, now: Timestamp) -> Result<(), StoreError> {
+    /// Gives trials that one of `workers` holds back to the queue, unevaluated.
+    pub fn release(&mut self, numbers: &[u64], workers: &[&str], now: Timestamp) -> Result<(), StoreError> {
         self.commit(now, |shared, _| {
             let own = |number: &&u64| match shared.ledger.record(**number).map(|record| &record.status) {
-                Some(TrialStatus::Running(lease)) => lease.worker == worker,
+                Some(TrialStatus::Running(lease)) => workers.contains(&lease.worker.as_str()),
                 _ => false,
             };
             Ok(numbers.iter().filter(own).map(|&number| Event::Released { number, lost: false }).collect())

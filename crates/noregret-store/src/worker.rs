@@ -1,13 +1,24 @@
 //! Who evaluates: a name that says where a process runs, so that its death can be noticed at once on the same machine.
 
 use std::fs;
+use std::sync::{Mutex, PoisonError};
 
 /// The name of this process as a worker: unique among all processes that may ever share a log.
 ///
 /// On Linux it holds the process and when it started, on which boot of which machine and in which namespace. Elsewhere
 /// others wait for its leases to run out when it dies.
 pub fn this_worker() -> String {
+    // A process keeps its name; a forked child is another.
+    static NAME: Mutex<Option<(u32, String)>> = Mutex::new(None);
     let pid = std::process::id();
+    let mut known = NAME.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*known {
+        Some((owner, name)) if *owner == pid => name.clone(),
+        _ => known.insert((pid, name_of(pid))).1.clone(),
+    }
+}
+
+fn name_of(pid: u32) -> String {
     match (place(), start(pid)) {
         (Some(place), Some(start)) => format!("{pid}-{start}@{place}"),
         _ => format!("{pid}@{}", crate::Timestamp::now().0),
@@ -63,6 +74,11 @@ mod tests {
         let name = format!("{pid}-{}@{}", start(std::process::id()).unwrap(), place().unwrap());
         child.wait().unwrap();
         assert!(is_dead(&name));
+    }
+
+    #[test]
+    fn a_process_keeps_its_name() {
+        assert_eq!(this_worker(), this_worker());
     }
 
     #[test]

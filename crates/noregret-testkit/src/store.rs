@@ -212,9 +212,9 @@ fn returns_lost_trials_to_the_queue(store: &Arc<dyn Store>) {
     now = now.after(Duration::from_secs(61));
     assert_ne!(shared.hand_out(&order(1, "v"), now).unwrap()[0].number, number, "the lease was renewed");
     // Given back, it comes first; lost too often, it has failed.
-    shared.release(&[number], "somebody else", now).unwrap();
+    shared.release(&[number], &["somebody else"], now).unwrap();
     assert_eq!(shared.ledger().waiting().len(), 0, "only its holder may give a trial back");
-    shared.release(&[number], "w", now).unwrap();
+    shared.release(&[number], &["somebody else", "w"], now).unwrap();
     assert_eq!(shared.ledger().waiting().collect::<Vec<_>>(), [number]);
     // Whoever holds it keeps it, however late; others take it over when its time is up.
     shared.hand_out(&order(1, "w0@here"), now).unwrap();

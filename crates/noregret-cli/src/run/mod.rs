@@ -389,7 +389,7 @@ impl Runner<'_> {
     /// A command that never started is a mistake in the study file. One that did may start again, when memory is free or
     /// whoever edits it is done; its trials wait.
     fn not_started(&mut self, numbers: &[u64], error: StartError) -> Result<(), Error> {
-        tolerate(self.shared.release(numbers, &self.worker, Timestamp::now()), &mut self.report)?;
+        tolerate(self.shared.release(numbers, &[&self.worker], Timestamp::now()), &mut self.report)?;
         if !self.has_started {
             return Err(error.into());
         }
@@ -492,7 +492,7 @@ impl Runner<'_> {
             self.unsaved.clear();
         }
         // What cannot be written down returns to the queue when it is noticed that we are gone.
-        let _ = self.shared.release(&self.given_up, &self.worker, Timestamp::now());
+        let _ = self.shared.release(&self.given_up, &[&self.worker], Timestamp::now());
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a strategy sees of a study: evaluated points, points still running, and what earlier proposals left behind.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -132,6 +133,20 @@ impl History {
             Outcome::Value { y, .. } => Some(*y),
             Outcome::Failed => None,
         })
+    }
+
+    /// The same without failures and without what runs: all that was observed of the objective, and nothing else.
+    pub fn observed(&self) -> Cow<'_, Self> {
+        if self.pending.is_empty() && self.outcomes.iter().all(|outcome| *outcome != Outcome::Failed) {
+            return Cow::Borrowed(self);
+        }
+        let mut observed = Self::new(self.space.clone(), self.duplicates);
+        for (i, outcome) in
+            self.outcomes.iter().enumerate().filter(|(_, outcome)| **outcome != Outcome::Failed)
+        {
+            observed.add(&Choice { x: self.points.point(i), row: self.rows[i] }, *outcome);
+        }
+        Cow::Owned(observed)
     }
 
     /// Points handed out and not told yet, in the order of their numbers.

@@ -41,6 +41,9 @@ const MIDDLE: Effort = Effort { evaluations: 15, tolerance: 3e-3 };
 /// ... and at last on all of them, as a warm start does at once: a likelihood costs the cube of the points.
 const FINE: Effort = Effort { evaluations: 12, tolerance: 1e-3 };
 
+/// Least noise variance of what stands in for a failure, in units of the values' variance.
+const NOISE_OF_FAILURE: f64 = 0.25;
+
 /// A utility of a model, at the candidates that the model keeps.
 pub trait OnModel: Acquisition {
     /// The utility at candidates whose posterior is known.
@@ -99,8 +102,8 @@ pub(super) struct Dataset {
     pub(super) points: Points,
     pub(super) values: Vec<f64>,
     pub(super) known_noise: Vec<Option<f64>>,
+    failed: Vec<bool>,
     worst: f64,
-    failures: usize,
     pub(super) subset_of: Option<usize>,
 }
 
@@ -181,7 +184,8 @@ impl GpModel {
 
     /// Fits hyperparameters to the whole history, starting where the last fit ended.
     fn fit(&self, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
-        let data = Dataset::new(self.config.max_points, history, history.len(), seed);
+        // What stands in for failures says nothing of how the objective varies, nor of its noise.
+        let data = Dataset::new(self.config.max_points, history, history.len(), seed).without_failures();
         let (mean, sd) = if self.config.standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
@@ -278,14 +282,13 @@ impl Dataset {
             Outcome::Value { noise_variance, .. } => *noise_variance,
             Outcome::Failed => None,
         };
-        let failed = |i: &usize| outcomes[*i] == Outcome::Failed;
         let rows = if n > max_points { subset(&values, max_points / 2, seed) } else { (0..n).collect() };
         Self {
             points: history.points().select(&rows),
             values: rows.iter().map(|&i| values[i]).collect(),
             known_noise: rows.iter().map(|&i| known(&outcomes[i])).collect(),
+            failed: rows.iter().map(|&i| outcomes[i] == Outcome::Failed).collect(),
             worst,
-            failures: rows.iter().filter(|i| failed(i)).count(),
             subset_of: (rows.len() < n).then_some(n),
         }
     }
@@ -294,6 +297,12 @@ impl Dataset {
         self.values.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
         self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
         self
+    }
+
+    fn without_failures(self) -> Self {
+        let rows: Vec<usize> = (0..self.failed.len()).filter(|&i| !self.failed[i]).collect();
+        let (points, values, known_noise) = self.select(&rows);
+        Self { points, values, known_noise, failed: vec![false; rows.len()], ..self }
     }
 
     fn select(&self, rows: &[usize]) -> (Points, Vec<f64>, Vec<Option<f64>>) {
@@ -353,8 +362,13 @@ impl State {
         let data = Dataset::new(config.max_points, history, fit.evaluations, fit.seed)
             .standardized(fit.mean, fit.sd);
         let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
-        let noise = data.known_noise.iter().map(|known| noise_of(*known, &fit, config)).collect();
-        let (worst, failures, subset_of) = (data.worst, data.failures, data.subset_of);
+        let noise = |i: usize| match data.failed[i] {
+            true => noise_of_failure(&fit),
+            false => noise_of(data.known_noise[i], &fit, config),
+        };
+        let noise = (0..data.failed.len()).map(noise).collect();
+        let failures = data.failed.iter().filter(|failed| **failed).count();
+        let (worst, subset_of) = (data.worst, data.subset_of);
         let gp = Gp::new(kernel, data.points, &data.values, noise)?;
         let none = Taken::default();
         let region = Region { space: history.space(), taken: &none, batch: &none };
@@ -378,19 +392,19 @@ impl State {
     fn catch_up(&mut self, config: &GpConfig, history: &History) {
         self.gp.release();
         for i in self.told..history.len() {
-            let (value, known) = match history.outcomes()[i] {
+            let (value, noise) = match history.outcomes()[i] {
                 Outcome::Value { y, noise_variance } => {
                     self.worst = self.worst.min(y);
-                    (y, noise_variance)
+                    let known = noise_variance.map(|v| v / self.fit.sd / self.fit.sd);
+                    (y, noise_of(known, &self.fit, config))
                 }
                 Outcome::Failed => {
                     self.failures += 1;
-                    (self.worst, None)
+                    (self.worst, noise_of_failure(&self.fit))
                 }
             };
             let y = standardize(value, self.fit.mean, self.fit.sd);
-            let known = known.map(|v| v / self.fit.sd / self.fit.sd);
-            self.gp.append(&history.points().point(i), y, noise_of(known, &self.fit, config));
+            self.gp.append(&history.points().point(i), y, noise);
             self.y.push(y);
         }
         self.told = history.len();
@@ -469,6 +483,12 @@ impl State {
     pub fn scored(&self, utility: Utility) -> Scored<'_, Gp> {
         Scored { model: &self.gp, utility }
     }
+}
+
+/// Noise variance of what stands in for a failure: half a deviation of all values, or more if they are noisier. A failure is no
+/// observation of the objective; taken for an exact one, it would make a cliff beside which the model overshoots.
+fn noise_of_failure(fit: &Fit) -> f64 {
+    fit.hyperparameters.noise_variance.max(NOISE_OF_FAILURE)
 }
 
 /// Noise variance of an observation: its own above the floor, or the fitted one.

@@ -65,11 +65,10 @@ pub(super) fn insight(
     if history.values().take(FEWEST).count() < FEWEST {
         return Ok(None);
     }
+    let history = &*history.observed();
     let mut model = GpModel::new(GpConfig::default());
     let (state, _) = model.prepare(history, &mut Memo::default(), CANDIDATES, rng)?;
-    // What runs is not known yet: the variance must not be lowered by it.
-    let mut gp = state.gp().clone();
-    gp.release();
+    let gp = state.gp().clone();
     let mut candidates = some_of(state.kept().points(), history, rng);
     let fresh = state.fresh().points();
     (0..fresh.len()).for_each(|i| candidates.push(&fresh.point(i)));

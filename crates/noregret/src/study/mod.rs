@@ -489,9 +489,9 @@ impl Study {
     }
 
     /// What the model expects at these points, with which doubt; `None` before the first value is told.
-    pub fn predict(&self, points: &[Params]) -> Result<Option<Prediction>, Error> {
+    pub fn predict(&mut self, points: &[Params]) -> Result<Option<Prediction>, Error> {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 0);
-        predict::predict(&self.history, self.direction, points, &mut rng)
+        predict::predict(&mut self.recommender, &self.history, self.direction, points, &mut rng)
     }
 
     /// What the model says about the study as a whole; `None` before three values are told.

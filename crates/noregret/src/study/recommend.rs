@@ -53,42 +53,52 @@ impl Found {
     }
 }
 
-/// A model of its own, whatever the algorithm: fitted from nothing, so that it depends on the history alone.
+/// A model of its own, whatever the algorithm: fitted from nothing, so that it depends on the history alone, and only on what was
+/// observed. What stands in for failures keeps suggestions away from them, and would be wrong here; what runs is not known yet.
 #[derive(Debug, Default)]
 pub(super) struct Recommender {
-    cached: Option<((usize, u64), Found)>,
+    cached: Option<((usize, u64), Posterior)>,
+}
+
+/// The posterior given all that was told, and its units.
+#[derive(Debug)]
+pub(super) struct Posterior {
+    pub(super) gp: Gp,
+    pub(super) fit: Fit,
 }
 
 impl Recommender {
     pub(super) fn recommend(&mut self, history: &History, rng: &mut Stream) -> Result<Option<Found>, Error> {
-        let key = (history.len(), history.revision());
-        if let Some((known, found)) = self.cached
-            && known == key
-        {
-            return Ok(Some(found));
-        }
-        let Some((gp, fit)) = posterior(history, rng)? else { return Ok(None) };
-        let found = best_place(history, &gp).map(|place| {
+        let Some(Posterior { gp, fit }) = self.posterior(history, rng)? else { return Ok(None) };
+        Ok(best_place(history, gp).map(|place| {
             let there = gp.marginals(&history.points().slice(place..place + 1));
             let mean = fit.mean + fit.sd * there.mean[0];
             Found { place, mean, sd: fit.sd * there.variance[0].sqrt() }
-        });
-        self.cached = found.map(|found| (key, found));
-        Ok(found)
+        }))
     }
-}
 
-/// The posterior given all that was told, and its units; `None` if that is nothing. What runs is not known yet, and does
-/// not lower the variance.
-pub(super) fn posterior(history: &History, rng: &mut Stream) -> Result<Option<(Gp, Fit)>, Error> {
-    if history.values().next().is_none() {
-        return Ok(None);
+    /// The model of this history; `None` if nothing was told.
+    pub(super) fn posterior(
+        &mut self,
+        history: &History,
+        rng: &mut Stream,
+    ) -> Result<Option<&Posterior>, Error> {
+        if history.values().next().is_none() {
+            return Ok(None);
+        }
+        let key = (history.len(), history.revision());
+        let known = self.cached.take().filter(|(known, _)| *known == key);
+        let (_, posterior) = match known {
+            Some(known) => self.cached.insert(known),
+            None => {
+                let mut model = GpModel::new(GpConfig::default());
+                let (state, _) = model.prepare(&history.observed(), &mut Memo::default(), 0, rng)?;
+                let posterior = Posterior { gp: state.gp().clone(), fit: state.fit().clone() };
+                self.cached.insert((key, posterior))
+            }
+        };
+        Ok(Some(posterior))
     }
-    let mut model = GpModel::new(GpConfig::default());
-    let (state, _) = model.prepare(history, &mut Memo::default(), 0, rng)?;
-    let mut gp = state.gp().clone();
-    gp.release();
-    Ok(Some((gp, state.fit().clone())))
 }
 
 /// The place of the evaluation with a value whose mean is best, the first among equals. Every evaluation is judged, also
