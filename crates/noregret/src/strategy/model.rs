@@ -362,9 +362,8 @@ impl State {
         let data = Dataset::new(config.max_points, history, fit.evaluations, fit.seed)
             .standardized(fit.mean, fit.sd);
         let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
-        let noise = |i: usize| match data.failed[i] {
-            true => noise_of_failure(&fit),
-            false => noise_of(data.known_noise[i], &fit, config),
+        let noise = |i: usize| {
+            if data.failed[i] { noise_of_failure(&fit) } else { noise_of(data.known_noise[i], &fit, config) }
         };
         let noise = (0..data.failed.len()).map(noise).collect();
         let failures = data.failed.iter().filter(|failed| **failed).count();

@@ -87,17 +87,12 @@ impl Recommender {
             return Ok(None);
         }
         let key = (history.len(), history.revision());
-        let known = self.cached.take().filter(|(known, _)| *known == key);
-        let (_, posterior) = match known {
-            Some(known) => self.cached.insert(known),
-            None => {
-                let mut model = GpModel::new(GpConfig::default());
-                let (state, _) = model.prepare(&history.observed(), &mut Memo::default(), 0, rng)?;
-                let posterior = Posterior { gp: state.gp().clone(), fit: state.fit().clone() };
-                self.cached.insert((key, posterior))
-            }
-        };
-        Ok(Some(posterior))
+        if self.cached.as_ref().is_none_or(|(known, _)| *known != key) {
+            let mut model = GpModel::new(GpConfig::default());
+            let (state, _) = model.prepare(&history.observed(), &mut Memo::default(), 0, rng)?;
+            self.cached = Some((key, Posterior { gp: state.gp().clone(), fit: state.fit().clone() }));
+        }
+        Ok(self.cached.as_ref().map(|(_, posterior)| posterior))
     }
 }
 
