@@ -11,6 +11,7 @@ pub mod neural_bo;
 mod neural_speed;
 mod options;
 mod output;
+pub mod peers;
 pub mod report;
 pub mod speed;
 pub mod sto_bnts;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{bbkb, inexact, neural_bo, speed, sto_bnts, store, ts_rsr};
+use noregret_bench::{bbkb, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,9 @@ enum Experiment {
     /// A network as the model, against Gaussian processes and other networks (Phan-Trong et al. 2023, Tables 1 and 2)
     #[command(after_help = neural_bo::AFTER_HELP)]
     NeuralBo(neural_bo::Config),
+    /// Against BoTorch, Optuna, HEBO, SMAC3, egobox, bayesian-optimization, scikit-optimize and Nevergrad
+    #[command(after_help = peers::AFTER_HELP)]
+    Peers(peers::Config),
     /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
     #[command(after_help = speed::AFTER_HELP)]
     Speed(speed::Config),
@@ -45,6 +48,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         Experiment::Bbkb(config) => bbkb::run(config, out)?,
         Experiment::Inexact(config) => inexact::run(config, out)?,
         Experiment::NeuralBo(config) => neural_bo::run(config, out)?,
+        Experiment::Peers(config) => peers::run(config, out)?,
         Experiment::Speed(config) => speed::run(config, out)?,
         Experiment::StoBnts(config) => sto_bnts::run(config, out)?,
         Experiment::TsRsr(config) => ts_rsr::run(config, out)?,

@@ -1,0 +1,215 @@
+//! Whoever answers questions: our own study, or a peer in a process of its own.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use noregret::{Algorithm, Params, Study};
+use serde_json::{Value as Json, json};
+
+use super::Config;
+use super::task::{Point, Task};
+use crate::BenchError;
+use crate::report::peak_memory_mb;
+
+/// A peer, and how its adapter is called.
+pub(super) struct Peer {
+    pub(super) method: &'static str,
+    environment: &'static str,
+    adapter: &'static str,
+    argument: Option<&'static str>,
+}
+
+const fn peer(method: &'static str, adapter: &'static str) -> Peer {
+    Peer { method, environment: ".venv-peers", adapter, argument: None }
+}
+
+/// All of them.
+pub(super) const PEERS: [Peer; 9] = [
+    peer("botorch-qlognei", "botorch_peer.py"),
+    Peer { argument: Some("gp"), ..peer("optuna-gp", "optuna_peer.py") },
+    Peer { argument: Some("tpe"), ..peer("optuna-tpe", "optuna_peer.py") },
+    Peer { environment: ".venv-hebo", ..peer("hebo", "hebo_peer.py") },
+    peer("smac-blackbox", "smac_peer.py"),
+    peer("egobox-egor", "egobox_peer.py"),
+    peer("bayesopt-ucb", "bayesopt_peer.py"),
+    peer("skopt-gp", "skopt_peer.py"),
+    Peer { environment: ".venv-nevergrad", ..peer("nevergrad-ngopt", "nevergrad_peer.py") },
+];
+
+/// Names of all methods, ours first.
+pub(super) fn names() -> Vec<&'static str> {
+    let ours = Algorithm::all().into_iter().map(|algorithm| algorithm.name);
+    ours.chain(PEERS.iter().map(|peer| peer.method)).collect()
+}
+
+/// Those that are compared unless others are asked for.
+pub(super) fn default_names() -> Vec<&'static str> {
+    ["auto"].into_iter().chain(PEERS.iter().map(|peer| peer.method)).chain(["random"]).collect()
+}
+
+/// One method, for many runs.
+pub(super) struct Contender {
+    method: &'static str,
+    peer: Option<(&'static Peer, Option<Process>)>,
+    environments: Option<PathBuf>,
+    adapters: PathBuf,
+    threads: usize,
+    /// The study of the run, and the numbers of its running trials with their points.
+    study: Option<Study>,
+    running: VecDeque<(u64, Point)>,
+    /// Failures of the adapter in this run.
+    pub(super) problem: Option<String>,
+}
+
+/// An adapter that runs.
+struct Process {
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Contender {
+    pub(super) fn new(method: &'static str, config: &Config, threads: usize) -> Self {
+        let peer = PEERS.iter().find(|peer| peer.method == method).map(|peer| (peer, None));
+        Self {
+            method,
+            peer,
+            environments: config.environments.clone(),
+            adapters: config.adapters.clone(),
+            threads,
+            study: None,
+            running: VecDeque::new(),
+            problem: None,
+        }
+    }
+
+    /// Begins a run.
+    pub(super) fn start(&mut self, task: &Task, seed: u64) -> Result<(), BenchError> {
+        self.problem = None;
+        if self.peer.is_none() {
+            let algorithm = Algorithm::by_name(self.method).map_err(noregret::Error::from)?;
+            let builder = Study::builder().space(task.space()?).algorithm(algorithm).seed(seed);
+            self.study = Some(builder.build()?);
+            self.running.clear();
+            return Ok(());
+        }
+        self.launch()?;
+        let question = json!({
+            "cmd": "start", "seed": seed, "batch": task.batch, "budget": task.evaluations, "initial": task.initial,
+            "space": task.space_json(),
+        });
+        self.converse(&question);
+        Ok(())
+    }
+
+    /// The next points, and the seconds that finding them took.
+    pub(super) fn ask(&mut self, n: usize) -> Result<(Vec<Point>, f64), BenchError> {
+        if let Some(study) = &mut self.study {
+            let begin = Instant::now();
+            let trials = study.ask(n)?;
+            let seconds = begin.elapsed().as_secs_f64();
+            self.running = trials.iter().map(|trial| (trial.number, point_of(&trial.params))).collect();
+            return Ok((self.running.iter().map(|(_, point)| point.clone()).collect(), seconds));
+        }
+        let answer = self.converse(&json!({"cmd": "ask", "n": n}));
+        let points = answer["points"].as_array().into_iter().flatten();
+        let points = points.filter_map(|point| point.as_object().cloned()).collect();
+        Ok((points, seconds_of(&answer)))
+    }
+
+    /// Tells the values of the points just asked for; answers the seconds that took.
+    pub(super) fn tell(&mut self, points: &[Point], values: &[f64]) -> Result<f64, BenchError> {
+        if let Some(study) = &mut self.study {
+            let begin = Instant::now();
+            for ((number, _), value) in self.running.drain(..).zip(values) {
+                study.tell(number, *value)?;
+            }
+            return Ok(begin.elapsed().as_secs_f64());
+        }
+        let answer = self.converse(&json!({"cmd": "tell", "points": points, "values": values}));
+        Ok(seconds_of(&answer))
+    }
+
+    /// The most memory that the method's process has needed until now.
+    pub(super) fn peak_mb(&self) -> Option<f64> {
+        match &self.peer {
+            Some((_, process)) => peak_memory_mb(Some(process.as_ref()?.child.id())),
+            None => peak_memory_mb(None),
+        }
+    }
+
+    /// Ends its process, if it has one.
+    pub(super) fn stop(&mut self) {
+        if let Some((_, process)) = &mut self.peer
+            && let Some(mut process) = process.take()
+        {
+            // Whether it goes willingly or not makes no difference.
+            let _ = writeln!(process.questions, "{}", json!({"cmd": "stop"}));
+            drop(process.questions);
+            let _ = process.child.wait();
+        }
+    }
+
+    fn launch(&mut self) -> Result<(), BenchError> {
+        let Some((peer, process @ None)) = &mut self.peer else { return Ok(()) };
+        let missing = |what: String| BenchError::NotAvailable {
+            what: format!(
+                "{what} ({}); benchmarks/peers/make_environments.sh FOLDER makes it, --environments FOLDER names it",
+                peer.method
+            ),
+        };
+        let folder = self.environments.as_ref().ok_or_else(|| missing("the peers' environment".into()))?;
+        let python = folder.join(peer.environment).join("bin").join("python");
+        let mut command = Command::new(&python);
+        command.arg(self.adapters.join(peer.adapter)).args(peer.argument);
+        for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
+            command.env(name, self.threads.to_string());
+        }
+        command.env("PYTHONHASHSEED", "0");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| missing(format!("{}: {error}", python.display())))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (questions, answers) = pipes.expect("invariant: both are piped");
+        *process = Some(Process { child, questions, answers: BufReader::new(answers) });
+        Ok(())
+    }
+
+    /// A question and its answer. What the adapter cannot do is a problem of this run; one that has died is started again for the next.
+    fn converse(&mut self, question: &Json) -> Json {
+        let Some((_, Some(process))) = &mut self.peer else { return Json::Null };
+        let mut line = String::new();
+        let spoken =
+            writeln!(process.questions, "{question}").and_then(|()| process.answers.read_line(&mut line));
+        let answer: Json = match spoken {
+            Ok(0) | Err(_) => {
+                self.stop();
+                json!({"error": "the adapter has died"})
+            }
+            Ok(_) => serde_json::from_str(&line).unwrap_or_else(|error| json!({"error": error.to_string()})),
+        };
+        if let Some(problem) = answer["error"].as_str() {
+            self.problem = Some(problem.to_owned());
+        }
+        answer
+    }
+}
+
+impl Drop for Contender {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn point_of(params: &Params) -> Point {
+    match serde_json::to_value(params) {
+        Ok(Json::Object(point)) => point,
+        _ => unreachable!("invariant: parameters are a map"),
+    }
+}
+
+fn seconds_of(answer: &Json) -> f64 {
+    answer["seconds"].as_f64().unwrap_or(0.0)
+}

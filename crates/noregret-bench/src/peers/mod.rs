@@ -1,0 +1,199 @@
+//! noregret beside its peers: BoTorch, Optuna, HEBO, SMAC3, egobox, bayesian-optimization, scikit-optimize, Nevergrad.
+//!
+//! Everybody gets the same functions with the same noise and the same number of evaluations, in batches of the same size. Minima are
+//! moved to random places, another one in each run: nobody profits from an optimum in the middle of the box. Peers run in
+//! processes of their own behind small adapters (`benchmarks/peers`), one process for all runs of a method, with as many
+//! threads as we have.
+//!
+//! A run's regret is that of the best point evaluated, noise left out. Methods are ranked within a *block*: the runs of all methods with
+//! one function, batch size and seed.
+
+mod contender;
+mod findings;
+mod run;
+mod task;
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use crate::report::Progress;
+use crate::{BenchError, Options, Output};
+use contender::Contender;
+use run::Plan;
+use task::Task;
+
+/// Repetitions, each with a minimum in another place.
+const RUNS: u32 = 10;
+
+/// Functions, by their names in the test kit; `-noisy` adds noise, `-mixed` makes whole numbers and categories of some coordinates.
+const PROBLEMS: [&str; 18] = [
+    "branin",
+    "six-hump-camel",
+    "hartmann-3d",
+    "rosenbrock-5d",
+    "hartmann-6d",
+    "levy-5d",
+    "ackley-5d",
+    "michalewicz-5d",
+    "griewank-8d",
+    "levy-10d",
+    "ackley-10d",
+    "styblinski-tang-10d",
+    "rastrigin-20d",
+    "levy-50d",
+    "hartmann-6d-noisy",
+    "levy-10d-noisy",
+    "levy-5d-mixed",
+    "ackley-10d-mixed",
+];
+
+/// What is run with `--quick`: problems, batches, methods and runs.
+const QUICK: (&[&str], &[usize], &[&str], u32) = (
+    &["branin", "hartmann-6d", "levy-10d", "levy-5d-mixed"],
+    &[1, 5],
+    &["auto", "optuna-gp", "optuna-tpe", "egobox-egor", "nevergrad-ngopt", "random"],
+    2,
+);
+
+/// What `noregret bench peers --help` says after the flags.
+pub const AFTER_HELP: &str = "\
+Problems:    branin, six-hump-camel, hartmann-3d, rosenbrock-5d, hartmann-6d, levy-5d, ackley-5d, michalewicz-5d, griewank-8d,
+             levy-10d, ackley-10d, styblinski-tang-10d, rastrigin-20d, levy-50d, hartmann-6d-noisy, levy-10d-noisy,
+             levy-5d-mixed, ackley-10d-mixed; all with their minimum in a random place
+Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo, smac-blackbox, egobox-egor, bayesopt-ucb,
+             skopt-gp, nevergrad-ngopt. The first one named is compared with the others. [default: auto, all peers, random]
+
+The peers need their environments: benchmarks/peers/make_environments.sh FOLDER. The whole takes days: begin with --quick, which
+leaves out the slow ones. With --out, runs whose records the folder already holds are not run again.
+
+Examples:
+  noregret bench peers --quick --environments ~/peer-environments --out figures
+  noregret bench peers --problems hartmann-6d --batches 5 --algorithms auto,optuna-gp --environments ~/peer-environments
+  noregret bench peers --algorithms auto,gp-ei,ts-rsr,qei --runs 20 --seed 1000";
+
+/// The flags of this experiment.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Config {
+    /// Those of all experiments.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// Sizes of batches, separated by commas [default: 1,5,20]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    pub batches: Vec<NonZeroUsize>,
+
+    /// Evaluations of a run [default: 30 to 200, by dimension and batch]
+    #[arg(long, value_name = "N")]
+    pub evaluations: Option<NonZeroUsize>,
+
+    /// Folder with the environments of the peers, as the script in benchmarks/peers makes it
+    #[arg(long, value_name = "DIR")]
+    pub environments: Option<PathBuf>,
+
+    /// Folder with their adapters
+    #[arg(long, value_name = "DIR", default_value = "benchmarks/peers")]
+    pub adapters: PathBuf,
+
+    /// Threads of every contender
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// A small part in about a quarter of an hour, unless other flags name more
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// Runs the experiment and writes what it found.
+pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &config.options;
+    let chosen = |asked: bool, quick: &'static [&'static str], all: &[&'static str]| -> Vec<&'static str> {
+        if config.quick && !asked { quick.to_vec() } else { all.to_vec() }
+    };
+    let problems = options.problems_among(&PROBLEMS)?;
+    let problems = chosen(!options.problems.is_empty(), QUICK.0, &problems);
+    let methods = options.algorithms_among(&contender::names(), &contender::default_names())?;
+    let methods = chosen(!options.algorithms.is_empty(), QUICK.2, &methods);
+    let batches = match (config.batches.is_empty(), config.quick) {
+        (false, _) => config.batches.iter().map(|batch| batch.get()).collect(),
+        (true, true) => QUICK.1.to_vec(),
+        (true, false) => vec![1, 5, 20],
+    };
+    let runs = options.runs_or(if config.quick { QUICK.3 } else { RUNS });
+    let threads = config.threads.map_or(2, NonZeroUsize::get);
+    let mut output = Output::resumed(options, "peers", out)?;
+    let total = problems.len() * batches.len() * methods.len();
+    let progress = Progress::new(total as u64 * u64::from(runs), "peers");
+    for method in &methods {
+        let mut contender = Contender::new(method, config, threads);
+        for problem in &problems {
+            for &batch in &batches {
+                for run in 0..runs {
+                    let seed = options.seed_of(run);
+                    let task = Task::new(problem, batch, config.evaluations.map(NonZeroUsize::get), seed);
+                    progress.message(format!("{method}, {problem}, batches of {batch}, run {run}"));
+                    let plan = Plan { task: &task, method, run, seed };
+                    if !output.reuse(|record| plan.is_of(record))? {
+                        output.record(plan.execute(&mut contender)?)?;
+                    }
+                    progress.advance(1);
+                }
+            }
+        }
+        contender.stop();
+        progress.note(&format!("peers: {method} done"));
+    }
+    drop(progress);
+    findings::report(&methods, &mut output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Record;
+
+    fn config(algorithms: &str, problems: &str) -> Config {
+        let list = |names: &str| names.split(',').map(str::to_owned).collect();
+        let options = Options {
+            problems: list(problems),
+            algorithms: list(algorithms),
+            runs: std::num::NonZeroU32::new(3),
+            ..Options::default()
+        };
+        let size = |n| NonZeroUsize::new(n).unwrap();
+        Config { options, batches: vec![size(1), size(3)], evaluations: Some(size(12)), ..Config::default() }
+    }
+
+    #[test]
+    fn our_own_algorithms_run_on_every_sort_of_problem_and_are_ranked() {
+        let mut config = config("gp-ei,random", "branin,hartmann-6d-noisy,levy-5d-mixed");
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for part in ["mean rank", "critical difference", "levy-5d-mixed", "seconds", "18 blocks"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        config.options.json = true;
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let records = Record::read_all(&out[..]).unwrap();
+        assert_eq!(records.len(), 2 * 3 * 2 * 3);
+        for record in &records {
+            assert_eq!(record.evaluations, 12);
+            assert!(record.simple_regret >= -1e-9 && record.regret_curve.is_sorted_by(|a, b| a >= b));
+        }
+    }
+
+    #[test]
+    fn a_peer_that_cannot_be_started_is_an_error_that_says_how() {
+        let error = run(&config("optuna-gp", "branin"), &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("make_environments.sh"), "{error}");
+    }
+
+    #[test]
+    fn every_name_is_known() {
+        assert!(contender::PEERS.iter().all(|peer| contender::names().contains(&peer.method)));
+        assert!(QUICK.2.iter().all(|method| contender::names().contains(method)));
+        assert!(QUICK.0.iter().all(|problem| PROBLEMS.contains(problem)));
+    }
+}

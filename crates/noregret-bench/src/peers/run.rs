@@ -1,0 +1,91 @@
+//! One method on one task.
+
+use std::collections::BTreeMap;
+
+use noregret::math::rng::{Purpose, Seed};
+use rand_distr::{Distribution, StandardNormal};
+
+use super::contender::Contender;
+use super::task::Task;
+use crate::BenchError;
+use crate::report::Record;
+
+/// What is run.
+pub(super) struct Plan<'a> {
+    pub(super) task: &'a Task,
+    pub(super) method: &'a str,
+    pub(super) run: u32,
+    pub(super) seed: u64,
+}
+
+impl Plan<'_> {
+    /// Whether a record is that of this plan, made earlier.
+    pub(super) fn is_of(&self, record: &Record) -> bool {
+        record.problem == self.task.name
+            && record.algorithm == self.method
+            && (record.seed, record.run) == (self.seed, self.run)
+            && (record.batch, record.evaluations) == (self.task.batch, self.task.evaluations)
+    }
+
+    /// Runs it. A method that fails on the way keeps what it has found, and the record says so.
+    pub(super) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
+        let task = self.task;
+        let mut noise = Seed(self.seed).stream(Purpose::Noise, 0, 0);
+        let (mut best, mut done, mut rounds) = (f64::INFINITY, 0, 0);
+        let (mut curve, mut cumulative, mut seconds, mut points_of_model) = (Vec::new(), 0.0, 0.0, 0);
+        contender.start(task, self.seed)?;
+        while done < task.evaluations && contender.problem.is_none() {
+            // The design comes at once, batches after it.
+            let n = if done == 0 { task.initial } else { task.batch.min(task.evaluations - done) };
+            let (points, asking) = contender.ask(n)?;
+            if points.is_empty() {
+                contender.problem.get_or_insert("no points were suggested".into());
+                break;
+            }
+            let values: Vec<f64> = points.iter().map(|point| task.value(point)).collect();
+            let noisy: Vec<f64> = values
+                .iter()
+                .map(|value| {
+                    let z: f64 = StandardNormal.sample(&mut noise);
+                    value + task.noise * z
+                })
+                .collect();
+            let telling = contender.tell(&points, &noisy)?;
+            if done > 0 {
+                seconds += asking + telling;
+                points_of_model += points.len();
+                rounds += 1;
+            }
+            for value in &values {
+                best = best.min(*value);
+                cumulative += value - task.problem.minimum;
+            }
+            done += points.len();
+            curve.push(best - task.problem.minimum);
+        }
+        let mut extra = BTreeMap::from([("dims".to_owned(), task.problem.dims().into())]);
+        if let Some(peak) = contender.peak_mb() {
+            extra.insert("peak_mb".into(), peak.into());
+        }
+        if let Some(problem) = &contender.problem {
+            extra.insert("problem_of_the_method".into(), problem.clone().into());
+        }
+        Ok(Record {
+            experiment: "peers".into(),
+            setting: "shifted".into(),
+            problem: task.name.clone(),
+            algorithm: self.method.into(),
+            run: self.run,
+            seed: self.seed,
+            batch: task.batch,
+            rounds,
+            evaluations: task.evaluations,
+            simple_regret: best - task.problem.minimum,
+            cumulative_regret: cumulative,
+            regret_curve: curve,
+            seconds_thinking: seconds,
+            seconds_per_point: seconds / points_of_model.max(1) as f64,
+            extra,
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! What is to be minimised, in terms that every contender understands.
+
+use noregret::math::rng::{Purpose, Seed};
+use noregret::{Param, Space, SpaceError, Value};
+use noregret_testkit::Problem;
+use noregret_testkit::statistics::standard_deviation;
+use rand::RngExt;
+use serde_json::{Map, Value as Json, json};
+
+/// A point: values by name.
+pub(super) type Point = Map<String, Json>;
+
+/// Noise of `-noisy` problems, as a share of the deviation of values at random points.
+const NOISE: f64 = 0.1;
+/// Uniform points by which that is estimated.
+const PROBES: usize = 1_000;
+/// Whole numbers and categories of `-mixed` problems.
+const LEVELS: u32 = 9;
+const CHOICES: usize = 4;
+
+/// One coordinate of a problem.
+enum Axis {
+    Float,
+    /// `LEVELS` whole numbers, evenly over the range.
+    Int,
+    /// `CHOICES` categories, each at a place of its own, in no order.
+    Category(Vec<f64>),
+}
+
+/// A problem, its noise, and how much of it may be evaluated.
+pub(super) struct Task {
+    pub(super) name: String,
+    pub(super) problem: Problem,
+    pub(super) noise: f64,
+    pub(super) batch: usize,
+    pub(super) evaluations: usize,
+    /// Size of the initial design.
+    pub(super) initial: usize,
+    axes: Vec<Axis>,
+}
+
+impl Task {
+    /// The problem of this name, which must be one of the experiment's, with its minimum at a place of the seed's.
+    pub(super) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
+        let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
+        let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
+        let problem =
+            Problem::by_name(plain).expect("invariant: the test kit has all of these, see the test");
+        let mut problem = problem.shifted(seed);
+        // The first minimizer of some functions may leave no other: only one that is known counts.
+        problem.minimizers.truncate(1);
+        let dims = problem.dims();
+        let mut rng = Seed(seed).stream(Purpose::Experiment, 0, 0);
+        let mut probe = || {
+            let u: Vec<f64> = (0..dims).map(|_| rng.random()).collect();
+            problem.at_unit(&u)
+        };
+        let values: Vec<f64> = (0..PROBES).map(|_| probe()).collect();
+        let noise = if noisy { NOISE * standard_deviation(&values) } else { 0.0 };
+        let mut axis = |i: usize| match i % 3 {
+            1 if mixed => Axis::Int,
+            2 if mixed => Axis::Category((0..CHOICES).map(|_| rng.random()).collect()),
+            _ => Axis::Float,
+        };
+        let axes = (0..dims).map(&mut axis).collect();
+        let initial = (2 * dims).clamp(5, 20).max(batch);
+        let usual = match dims {
+            ..=2 => 30,
+            3..=6 => 60,
+            7..=20 => 100,
+            _ => 150,
+        };
+        let evaluations = evaluations.unwrap_or_else(|| usual.max(initial + 4 * batch));
+        let initial = initial.min(evaluations);
+        Self { name: name.into(), problem, noise, batch, evaluations, initial, axes }
+    }
+
+    /// Parameters for our own study.
+    pub(super) fn space(&self) -> Result<Space, SpaceError> {
+        let param = |(i, axis): (usize, &Axis)| {
+            let (low, high) = self.problem.bounds[i];
+            let param = match axis {
+                Axis::Float => Param::Float { low, high, log: false },
+                Axis::Int => Param::Int { low: 0, high: i64::from(LEVELS) - 1, log: false },
+                Axis::Category(places) => Param::Categorical {
+                    choices: (0..places.len()).map(|c| Value::from(category(c))).collect(),
+                },
+            };
+            (name(i), param)
+        };
+        Space::from_params(self.axes.iter().enumerate().map(param), [])
+    }
+
+    /// Parameters for adapters.
+    pub(super) fn space_json(&self) -> Json {
+        let parameter = |(i, axis): (usize, &Axis)| {
+            let (low, high) = self.problem.bounds[i];
+            match axis {
+                Axis::Float => {
+                    json!({"name": name(i), "type": "float", "low": low, "high": high, "log": false})
+                }
+                Axis::Int => {
+                    json!({"name": name(i), "type": "int", "low": 0, "high": LEVELS - 1, "log": false})
+                }
+                Axis::Category(places) => {
+                    let choices: Vec<String> = (0..places.len()).map(category).collect();
+                    json!({"name": name(i), "type": "categorical", "choices": choices})
+                }
+            }
+        };
+        self.axes.iter().enumerate().map(parameter).collect()
+    }
+
+    /// The value at a point, without noise; NaN if it is none.
+    pub(super) fn value(&self, point: &Point) -> f64 {
+        let coordinate = |(i, axis): (usize, &Axis)| {
+            let (low, high) = self.problem.bounds[i];
+            let value = point.get(&name(i));
+            let number = value.and_then(Json::as_f64).unwrap_or(f64::NAN);
+            match axis {
+                Axis::Float => number,
+                Axis::Int => low + (high - low) * number / f64::from(LEVELS - 1),
+                Axis::Category(places) => {
+                    let chosen = (0..places.len()).find(|&c| value == Some(&Json::from(category(c))));
+                    chosen.map_or(f64::NAN, |c| low + (high - low) * places[c])
+                }
+            }
+        };
+        let x: Vec<f64> = self.axes.iter().enumerate().map(coordinate).collect();
+        if x.iter().any(|x| x.is_nan()) { f64::NAN } else { self.problem.value(&x) }
+    }
+}
+
+fn name(i: usize) -> String {
+    format!("x{i}")
+}
+
+fn category(c: usize) -> String {
+    format!("c{c}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PROBLEMS;
+    use super::*;
+
+    #[test]
+    fn our_space_and_that_of_adapters_are_the_same() {
+        for problem in PROBLEMS {
+            let task = Task::new(problem, 5, None, 3);
+            let space = task.space().unwrap();
+            let json = task.space_json();
+            assert_eq!(json.as_array().unwrap().len(), space.dims(), "{problem}");
+            let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
+            for _ in 0..20 {
+                let params = space.decode(&space.sample(&mut rng).unwrap());
+                let Json::Object(point) = serde_json::to_value(&params).unwrap() else { panic!() };
+                assert!(task.value(&point) >= task.problem.minimum - 1e-9, "{problem} at {params}");
+            }
+            assert!(task.value(&Point::new()).is_nan());
+            assert_eq!(task.noise > 0.0, problem.ends_with("-noisy"));
+        }
+    }
+
+    #[test]
+    fn minima_are_elsewhere_in_every_run() {
+        let at = |seed| Task::new("ackley-10d", 1, None, seed).problem.minimizers[0].clone();
+        assert_ne!(at(0), at(1));
+        assert_eq!(at(1), at(1));
+    }
+
+    #[test]
+    fn there_is_room_for_batches_after_the_design() {
+        for batch in [1, 5, 20] {
+            for problem in PROBLEMS {
+                let task = Task::new(problem, batch, None, 0);
+                assert!(task.evaluations >= task.initial + 4 * batch, "{problem}");
+            }
+        }
+    }
+}
