@@ -10,7 +10,7 @@ use crate::common_args::JsonArg;
 use crate::study_file::Span;
 use crate::summary;
 use crate::target::StudyArgs;
-use crate::trial_json::{TrialJson, id_of};
+use crate::trial_json::TrialJson;
 use crate::{NothingLeft, UsageError};
 
 /// Flags of `noregret ask`.
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
             serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
             writeln!(out)?;
         } else {
-            let id = id_of(record, &space).map_or(String::new(), |id| format!("{id}  "));
+            let id = record.id(&space).map_or(String::new(), |id| format!("{id}  "));
             writeln!(out, "trial {}  {id}{}", trial.number, summary::params(&trial.params))?;
         }
     }

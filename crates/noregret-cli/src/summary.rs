@@ -8,7 +8,7 @@ use noregret_store::{SharedStudy, TrialRecord};
 use serde_json::json;
 
 use crate::number::short;
-use crate::trial_json::{TrialJson, id_of, params_of};
+use crate::trial_json::TrialJson;
 
 /// What to use, by the luckiest value and by the model.
 pub(crate) struct Best<'a> {
@@ -50,8 +50,8 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
     let number = shared.study().best_observed().map(|trial| trial.number);
     let record = number.and_then(|number| shared.ledger().record(number));
     let what = |record: &TrialRecord| {
-        let id = id_of(record, &space).map_or(String::new(), |id| format!("{id}  "));
-        format!("trial {}  {id}{}", record.number, params(&params_of(record, &space)))
+        let id = record.id(&space).map_or(String::new(), |id| format!("{id}  "));
+        format!("trial {}  {id}{}", record.number, params(&record.params(&space)))
     };
     let mut lines = Vec::new();
     let mut observed = None;
@@ -71,7 +71,7 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
         lines.push(format!("recommended    {} (95 %: {low} to {high})  {}", short(point.mean), what(record)));
     }
     let record = recommended.and_then(|point| shared.ledger().record(point.number));
-    let recommended_id = record.and_then(|record| id_of(record, &space));
+    let recommended_id = record.and_then(|record| record.id(&space));
     Best { observed, lines, recommended, recommended_id, regret: None }
 }
 

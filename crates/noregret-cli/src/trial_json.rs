@@ -45,8 +45,8 @@ impl<'a> TrialJson<'a> {
         Self {
             number: record.number,
             state: record.status.word(),
-            id: id_of(record, space),
-            params: params_of(record, space),
+            id: record.id(space),
+            params: record.params(space),
             value,
             noise_var,
             reason,
@@ -66,16 +66,6 @@ impl<'a> TrialJson<'a> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
-}
-
-/// The parameters of a trial, in the user's own units.
-pub(crate) fn params_of(record: &TrialRecord, space: &Space) -> Params {
-    record.added.clone().unwrap_or_else(|| record.choice.params(space))
-}
-
-/// The name of a trial's candidate, in a pool.
-pub(crate) fn id_of(record: &TrialRecord, space: &Space) -> Option<String> {
-    space.as_pool().zip(record.choice.row).map(|(pool, row)| pool.id(row).into_owned())
 }
 
 /// A point in time as people and programs write it, in UTC.

@@ -279,7 +279,7 @@ impl Study {
         })?;
         let mut trials = Vec::with_capacity(records.len());
         for record in &records {
-            trials.push(self.to_tuple(py, record, &self.params_of(record))?);
+            trials.push(self.to_tuple(py, record, &record.params(&self.space))?);
         }
         Ok(trials)
     }
@@ -292,7 +292,7 @@ impl Study {
             Ok(state.shared.ledger().record(number).cloned())
         })?;
         let record = record.ok_or_else(|| internal("a trial that the ledger does not know"))?;
-        self.to_tuple(py, &record, &self.params_of(&record))
+        self.to_tuple(py, &record, &record.params(&self.space))
     }
 
     /// How many trials there are, and how many of them wait, run, are complete, have failed.
@@ -312,7 +312,7 @@ impl Study {
             let best = state.shared.study().best_observed().map(|trial| trial.number);
             Ok(best.and_then(|number| state.shared.ledger().record(number).cloned()))
         })?;
-        best.map(|record| self.to_tuple(py, &record, &self.params_of(&record))).transpose()
+        best.map(|record| self.to_tuple(py, &record, &record.params(&self.space))).transpose()
     }
 
     /// Number, params, mean, interval and observed value of the point to use.
@@ -467,18 +467,13 @@ impl Study {
         }
     }
 
-    fn params_of(&self, record: &TrialRecord) -> Params {
-        record.added.clone().unwrap_or_else(|| record.choice.params(&self.space))
-    }
-
     fn to_tuple<'py>(
         &self,
         py: Python<'py>,
         record: &TrialRecord,
         params: &Params,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let id = self.space.as_pool().zip(record.choice.row).map(|(pool, row)| pool.id(row));
-        from_record(py, record, params, id.as_deref())
+        from_record(py, record, params, record.id(&self.space).as_deref())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The life of one trial, as the entries that concern it tell it.
 
-use noregret::Params;
 use noregret::strategy::history::Choice;
+use noregret::{Params, Space};
 
 use crate::{Attrs, Entry, Event, Timestamp};
 
@@ -126,6 +126,16 @@ impl TrialRecord {
             ended: None,
             seconds: None,
         }
+    }
+
+    /// Its parameters, in the user's own units.
+    pub fn params(&self, space: &Space) -> Params {
+        self.added.clone().unwrap_or_else(|| self.choice.params(space))
+    }
+
+    /// The name of its candidate, in a pool.
+    pub fn id(&self, space: &Space) -> Option<String> {
+        space.as_pool().zip(self.choice.row).map(|(pool, row)| pool.id(row).into_owned())
     }
 
     /// Goes on with an entry that concerns this trial.

@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::parameter_column;
-use crate::trial_json::{TrialJson, params_of};
+use crate::trial_json::TrialJson;
 
 /// A column before it is written.
 enum Column {
@@ -87,7 +87,7 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
         let ids = trials.iter().map(|t| t.id.as_deref().and_then(text)).collect();
         columns.push(("id".into(), Column::Texts(ids)));
     }
-    let params: Vec<Params> = records.iter().map(|record| params_of(record, space)).collect();
+    let params: Vec<Params> = records.iter().map(|record| record.params(space)).collect();
     let declared: Vec<Option<&Param>> = if space.as_pool().is_some() {
         vec![None; space.names().len()]
     } else {

@@ -15,7 +15,7 @@ use crate::number::short;
 use crate::say;
 use crate::summary;
 use crate::target::Target;
-use crate::trial_json::{TrialJson, id_of, params_of};
+use crate::trial_json::TrialJson;
 
 /// Up to here the recommendation at the end costs less than a few seconds.
 const RECOMMENDED_UP_TO: u64 = 2_000;
@@ -184,7 +184,7 @@ impl<'a> Report<'a> {
             return;
         }
         let over = shared.ledger().ended();
-        let what = id_of(&record, &space).unwrap_or_else(|| summary::params(&params_of(&record, &space)));
+        let what = record.id(&space).unwrap_or_else(|| summary::params(&record.params(&space)));
         match (&record.status, verdict) {
             (_, Verdict::Same) => self.line(&format!("trial {number} has this result already")),
             (_, Verdict::Late) => {
