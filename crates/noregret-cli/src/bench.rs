@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{bbkb, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
+use noregret_bench::{auto, bbkb, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -17,6 +17,9 @@ pub(crate) struct Args {
 /// One variant for each module of `noregret_bench` with an experiment in it.
 #[derive(Debug, Subcommand)]
 enum Experiment {
+    /// The choices that `auto` is made of, each against the same without it
+    #[command(after_help = auto::AFTER_HELP)]
+    Auto(auto::Config),
     /// Near-linear time over large sets of candidates, in adaptive batches (Calandriello et al. 2020)
     #[command(after_help = bbkb::AFTER_HELP)]
     Bbkb(bbkb::Config),
@@ -45,6 +48,7 @@ enum Experiment {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
+        Experiment::Auto(config) => auto::run(config, out)?,
         Experiment::Bbkb(config) => bbkb::run(config, out)?,
         Experiment::Inexact(config) => inexact::run(config, out)?,
         Experiment::NeuralBo(config) => neural_bo::run(config, out)?,

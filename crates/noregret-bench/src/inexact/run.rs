@@ -184,7 +184,7 @@ impl Observer {
         let mut kernel = self.model.kernel_for(self.space.kinds());
         kernel.set_lengthscales(hyperparameters.lengthscales.iter().copied());
         kernel.outputscale = hyperparameters.outputscale;
-        let y: Vec<f64> = self.values.iter().map(|y| (y - fit.mean) / fit.sd).collect();
+        let y: Vec<f64> = self.values.iter().map(|y| fit.units.standardized(*y)).collect();
         let noise = vec![hyperparameters.noise_variance; y.len()];
         let gp = Gp::new(kernel, self.points.clone(), &y, noise).map_err(Error::from)?;
         let round =

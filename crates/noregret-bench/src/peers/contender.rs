@@ -51,9 +51,8 @@ pub(super) fn default_names() -> Vec<&'static str> {
 }
 
 /// One method, for many runs.
-pub(super) struct Contender {
-    method: &'static str,
-    peer: Option<(&'static Peer, Option<Process>)>,
+pub(crate) struct Contender {
+    method: Method,
     environments: Option<PathBuf>,
     adapters: PathBuf,
     threads: usize,
@@ -61,7 +60,13 @@ pub(super) struct Contender {
     study: Option<Study>,
     running: VecDeque<(u64, Point)>,
     /// Failures of the adapter in this run.
-    pub(super) problem: Option<String>,
+    pub(crate) problem: Option<String>,
+}
+
+/// Ours, or a peer with its process once that runs.
+enum Method {
+    Ours(Algorithm),
+    Peer(&'static Peer, Option<Process>),
 }
 
 /// An adapter that runs.
@@ -72,26 +77,29 @@ struct Process {
 }
 
 impl Contender {
-    pub(super) fn new(method: &'static str, config: &Config, threads: usize) -> Self {
-        let peer = PEERS.iter().find(|peer| peer.method == method).map(|peer| (peer, None));
-        Self {
-            method,
-            peer,
-            environments: config.environments.clone(),
-            adapters: config.adapters.clone(),
-            threads,
-            study: None,
-            running: VecDeque::new(),
-            problem: None,
-        }
+    /// A peer, or one of our algorithms as it is.
+    pub(super) fn new(method: &'static str, config: &Config, threads: usize) -> Result<Self, BenchError> {
+        let peer = PEERS.iter().find(|peer| peer.method == method);
+        let method = match peer {
+            Some(peer) => Method::Peer(peer, None),
+            None => Method::Ours(Algorithm::by_name(method).map_err(noregret::Error::from)?),
+        };
+        let Config { environments, adapters, .. } = config.clone();
+        Ok(Self { method, environments, adapters, threads, study: None, running: VecDeque::new(), problem: None })
+    }
+
+    /// One of our algorithms with options of its own.
+    pub(crate) fn ours(algorithm: Algorithm) -> Self {
+        let method = Method::Ours(algorithm);
+        let (environments, adapters) = (None, PathBuf::new());
+        Self { method, environments, adapters, threads: 1, study: None, running: VecDeque::new(), problem: None }
     }
 
     /// Begins a run.
-    pub(super) fn start(&mut self, task: &Task, seed: u64) -> Result<(), BenchError> {
+    pub(crate) fn start(&mut self, task: &Task, seed: u64) -> Result<(), BenchError> {
         self.problem = None;
-        if self.peer.is_none() {
-            let algorithm = Algorithm::by_name(self.method).map_err(noregret::Error::from)?;
-            let builder = Study::builder().space(task.space()?).algorithm(algorithm).seed(seed);
+        if let Method::Ours(algorithm) = &self.method {
+            let builder = Study::builder().space(task.space()?).algorithm(algorithm.clone()).seed(seed);
             self.study = Some(builder.build()?);
             self.running.clear();
             return Ok(());
@@ -106,7 +114,7 @@ impl Contender {
     }
 
     /// The next points, and the seconds that finding them took.
-    pub(super) fn ask(&mut self, n: usize) -> Result<(Vec<Point>, f64), BenchError> {
+    pub(crate) fn ask(&mut self, n: usize) -> Result<(Vec<Point>, f64), BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();
             let trials = study.ask(n)?;
@@ -121,7 +129,7 @@ impl Contender {
     }
 
     /// Tells the values of the points just asked for; answers the seconds that took.
-    pub(super) fn tell(&mut self, points: &[Point], values: &[f64]) -> Result<f64, BenchError> {
+    pub(crate) fn tell(&mut self, points: &[Point], values: &[f64]) -> Result<f64, BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();
             for ((number, _), value) in self.running.drain(..).zip(values) {
@@ -134,16 +142,16 @@ impl Contender {
     }
 
     /// The most memory that the method's process has needed until now.
-    pub(super) fn peak_mb(&self) -> Option<f64> {
-        match &self.peer {
-            Some((_, process)) => peak_memory_mb(Some(process.as_ref()?.child.id())),
-            None => peak_memory_mb(None),
+    pub(crate) fn peak_mb(&self) -> Option<f64> {
+        match &self.method {
+            Method::Peer(_, process) => peak_memory_mb(Some(process.as_ref()?.child.id())),
+            Method::Ours(_) => peak_memory_mb(None),
         }
     }
 
     /// Ends its process, if it has one.
-    pub(super) fn stop(&mut self) {
-        if let Some((_, process)) = &mut self.peer
+    pub(crate) fn stop(&mut self) {
+        if let Method::Peer(_, process) = &mut self.method
             && let Some(mut process) = process.take()
         {
             // Whether it goes willingly or not makes no difference.
@@ -154,7 +162,7 @@ impl Contender {
     }
 
     fn launch(&mut self) -> Result<(), BenchError> {
-        let Some((peer, process @ None)) = &mut self.peer else { return Ok(()) };
+        let Method::Peer(peer, process @ None) = &mut self.method else { return Ok(()) };
         let missing = |what: String| BenchError::NotAvailable {
             what: format!(
                 "{what} ({}); benchmarks/peers/make_environments.sh FOLDER makes it, --environments FOLDER names it",
@@ -179,7 +187,7 @@ impl Contender {
 
     /// A question and its answer. What the adapter cannot do is a problem of this run; one that has died is started again for the next.
     fn converse(&mut self, question: &Json) -> Json {
-        let Some((_, Some(process))) = &mut self.peer else { return Json::Null };
+        let Method::Peer(_, Some(process)) = &mut self.method else { return Json::Null };
         let mut line = String::new();
         let spoken =
             writeln!(process.questions, "{question}").and_then(|()| process.answers.read_line(&mut line));

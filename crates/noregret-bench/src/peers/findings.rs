@@ -18,7 +18,7 @@ use crate::{BenchError, Output};
 /// `q` of Nemenyi's test at 5 % for 2, 3, ... methods (Demsar 2006, Table 5a; from 11 on by the same studentised range).
 const Q: [f64; 11] = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164, 3.219, 3.268];
 
-pub(super) fn report(methods: &[&'static str], output: &mut Output<'_>) -> Result<(), BenchError> {
+pub(crate) fn report(methods: &[&str], output: &mut Output<'_>) -> Result<(), BenchError> {
     let records = output.records().to_vec();
     let of =
         |method: &str| records.iter().filter(|r| r.algorithm == method).cloned().collect::<Vec<Record>>();
@@ -76,7 +76,7 @@ fn blocks(by_method: &[Vec<Record>]) -> Vec<Vec<f64>> {
     first.iter().filter_map(row).collect()
 }
 
-fn regrets(methods: &[&'static str], by_method: &[Vec<Record>]) -> Table {
+fn regrets(methods: &[&str], by_method: &[Vec<Record>]) -> Table {
     let mut table = Table::new(["problem", "batch"].into_iter().chain(methods.iter().copied()));
     let mut rows: Vec<(&str, usize)> = Vec::new();
     for record in by_method.iter().flatten() {
@@ -100,7 +100,7 @@ fn regrets(methods: &[&'static str], by_method: &[Vec<Record>]) -> Table {
     table
 }
 
-fn ranking(methods: &[&'static str], blocks: &[Vec<f64>]) -> String {
+fn ranking(methods: &[&str], blocks: &[Vec<f64>]) -> String {
     let k = methods.len();
     if blocks.is_empty() || k < 2 {
         return "No block has been run by all methods: nothing to rank.\n".into();
@@ -127,7 +127,7 @@ fn ranking(methods: &[&'static str], blocks: &[Vec<f64>]) -> String {
     format!("Ranks within {} blocks; critical difference (Nemenyi, 5 %): {difference}\n{table}", blocks.len())
 }
 
-fn costs(methods: &[&'static str], by_method: &[Vec<Record>]) -> Table {
+fn costs(methods: &[&str], by_method: &[Vec<Record>]) -> Table {
     let mut table = Table::new(["method", "seconds", "slowest run", "peak MB"]);
     for (method, runs) in methods.iter().zip(by_method) {
         let seconds: Vec<f64> = runs.iter().map(|run| run.seconds_per_point).collect();

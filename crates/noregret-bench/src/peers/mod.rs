@@ -8,10 +8,10 @@
 //! A run's regret is that of the best point evaluated, noise left out. Methods are ranked within a *block*: the runs of all methods with
 //! one function, batch size and seed.
 
-mod contender;
-mod findings;
-mod run;
-mod task;
+pub(crate) mod contender;
+pub(crate) mod findings;
+pub(crate) mod run;
+pub(crate) mod task;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -27,7 +27,7 @@ use task::Task;
 const RUNS: u32 = 10;
 
 /// Functions, by their names in the test kit; `-noisy` adds noise, `-mixed` makes whole numbers and categories of some coordinates.
-const PROBLEMS: [&str; 18] = [
+pub(crate) const PROBLEMS: [&str; 18] = [
     "branin",
     "six-hump-camel",
     "hartmann-3d",
@@ -125,7 +125,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let total = problems.len() * batches.len() * methods.len();
     let progress = Progress::new(total as u64 * u64::from(runs), "peers");
     for method in &methods {
-        let mut contender = Contender::new(method, config, threads);
+        let mut contender = Contender::new(method, config, threads)?;
         for problem in &problems {
             for &batch in &batches {
                 for run in 0..runs {

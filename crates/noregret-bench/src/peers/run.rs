@@ -11,16 +11,16 @@ use crate::BenchError;
 use crate::report::Record;
 
 /// What is run.
-pub(super) struct Plan<'a> {
-    pub(super) task: &'a Task,
-    pub(super) method: &'a str,
-    pub(super) run: u32,
-    pub(super) seed: u64,
+pub(crate) struct Plan<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) method: &'a str,
+    pub(crate) run: u32,
+    pub(crate) seed: u64,
 }
 
 impl Plan<'_> {
     /// Whether a record is that of this plan, made earlier.
-    pub(super) fn is_of(&self, record: &Record) -> bool {
+    pub(crate) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.task.name
             && record.algorithm == self.method
             && (record.seed, record.run) == (self.seed, self.run)
@@ -28,7 +28,7 @@ impl Plan<'_> {
     }
 
     /// Runs it. A method that fails on the way keeps what it has found, and the record says so.
-    pub(super) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
+    pub(crate) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
         let task = self.task;
         let mut noise = Seed(self.seed).stream(Purpose::Noise, 0, 0);
         let (mut best, mut done, mut rounds) = (f64::INFINITY, 0, 0);

@@ -8,7 +8,7 @@ use rand::RngExt;
 use serde_json::{Map, Value as Json, json};
 
 /// A point: values by name.
-pub(super) type Point = Map<String, Json>;
+pub(crate) type Point = Map<String, Json>;
 
 /// Noise of `-noisy` problems, as a share of the deviation of values at random points.
 const NOISE: f64 = 0.1;
@@ -28,20 +28,20 @@ enum Axis {
 }
 
 /// A problem, its noise, and how much of it may be evaluated.
-pub(super) struct Task {
-    pub(super) name: String,
-    pub(super) problem: Problem,
-    pub(super) noise: f64,
-    pub(super) batch: usize,
-    pub(super) evaluations: usize,
+pub(crate) struct Task {
+    pub(crate) name: String,
+    pub(crate) problem: Problem,
+    pub(crate) noise: f64,
+    pub(crate) batch: usize,
+    pub(crate) evaluations: usize,
     /// Size of the initial design.
-    pub(super) initial: usize,
+    pub(crate) initial: usize,
     axes: Vec<Axis>,
 }
 
 impl Task {
     /// The problem of this name, which must be one of the experiment's, with its minimum at a place of the seed's.
-    pub(super) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
+    pub(crate) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
         let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
         let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
         let problem =
@@ -74,7 +74,7 @@ impl Task {
     }
 
     /// Parameters for our own study.
-    pub(super) fn space(&self) -> Result<Space, SpaceError> {
+    pub(crate) fn space(&self) -> Result<Space, SpaceError> {
         let param = |(i, axis): (usize, &Axis)| {
             let (low, high) = self.problem.bounds[i];
             let param = match axis {
@@ -90,7 +90,7 @@ impl Task {
     }
 
     /// Parameters for adapters.
-    pub(super) fn space_json(&self) -> Json {
+    pub(crate) fn space_json(&self) -> Json {
         let parameter = |(i, axis): (usize, &Axis)| {
             let (low, high) = self.problem.bounds[i];
             match axis {
@@ -110,7 +110,7 @@ impl Task {
     }
 
     /// The value at a point, without noise; NaN if it is none.
-    pub(super) fn value(&self, point: &Point) -> f64 {
+    pub(crate) fn value(&self, point: &Point) -> f64 {
         let coordinate = |(i, axis): (usize, &Axis)| {
             let (low, high) = self.problem.bounds[i];
             let value = point.get(&name(i));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::maximize::inexact::Ledger;
 use crate::surrogate::gp::hyperparameters::Hyperparameters;
+use crate::surrogate::gp::warp::Warp;
 
 /// The memory of a study between proposals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -115,16 +116,42 @@ pub struct Design {
 pub struct Fit {
     /// How many evaluations had been told.
     pub evaluations: usize,
-    /// Subtracted from the values ...
-    pub mean: f64,
-    /// ... which are then divided by this.
-    pub sd: f64,
+    /// The units of the values.
+    #[serde(flatten)]
+    pub units: Units,
     /// The kernel's values.
     pub hyperparameters: Hyperparameters,
     /// Seed of the candidates, and of the subset if there is one, that belong to this fit.
     pub seed: u64,
     /// Evaluations of the likelihood that the fit took.
     pub likelihoods: usize,
+}
+
+/// How values are seen by a model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Units {
+    /// Their transformation, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warp: Option<Warp>,
+    /// Subtracted from the values ...
+    pub mean: f64,
+    /// ... which are then divided by this.
+    pub sd: f64,
+}
+
+impl Units {
+    /// A value as the model sees it: transformed, mean 0, deviation 1.
+    pub fn standardized(&self, y: f64) -> f64 {
+        let y = self.warp.map_or(y, |warp| warp.value(y));
+        // In halves, which round alike: the difference of two large values may be no float.
+        2.0 * ((0.5 * y - 0.5 * self.mean) / self.sd)
+    }
+
+    /// The variance of the noise of a value as the model sees it.
+    pub fn standardized_variance(&self, variance: f64, y: f64) -> f64 {
+        let slope = self.warp.map_or(1.0, |warp| warp.slope(y) / warp.scale);
+        variance * slope * slope / self.sd / self.sd
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt, SeedableRng};
 
 use super::diagnostics::ModelDiagnostics;
 use super::history::{Choice, History, Outcome};
-use super::memo::{Fit, Memo};
+use super::memo::{Fit, Memo, Units};
 use crate::acquisition::thompson::EnlargedPath;
 use crate::acquisition::utility::Utility;
 use crate::acquisition::{Acquisition, Scored};
@@ -24,6 +24,7 @@ use crate::surrogate::gp::hyperparameters::Hyperparameters;
 use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::gp::path::Path;
 use crate::surrogate::gp::posterior::Gp;
+use crate::surrogate::gp::warp::{Transform, Warp};
 use crate::surrogate::points::Points;
 
 /// Pools up to this size keep their whole posterior from round to round; larger ones are scored in panels.
@@ -186,19 +187,27 @@ impl GpModel {
     fn fit(&self, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
         // What stands in for failures says nothing of how the objective varies, nor of its noise.
         let data = Dataset::new(self.config.max_points, history, history.len(), seed).without_failures();
-        let (mean, sd) = if self.config.standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
+        let warp = match self.config.transform {
+            Transform::None => None,
+            Transform::YeoJohnson => Warp::fit(&data.values),
+        };
+        let warped = |y: &f64| warp.map_or(*y, |warp| warp.value(*y));
+        let values: Vec<f64> = data.values.iter().map(warped).collect();
+        let (mean, sd) = if self.config.standardize { mean_and_sd(&values) } else { (0.0, 1.0) };
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
             .filter(|fit| {
                 self.config.warm_start && fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count()
             })
             .map(|fit| fit.hyperparameters.clone());
-        let (hyperparameters, likelihoods) = if self.config.is_fitted() {
-            self.climb(&data.standardized(mean, sd), &kernel, start, seed)
-        } else {
-            (self.config.start(&kernel), 0)
-        };
-        Fit { evaluations: history.len(), mean, sd, hyperparameters, seed, likelihoods }
+        let hyperparameters = self.config.start(&kernel);
+        let mut fit =
+            Fit { evaluations: history.len(), units: Units { warp, mean, sd }, hyperparameters, seed, likelihoods: 0 };
+        if self.config.is_fitted() {
+            (fit.hyperparameters, fit.likelihoods) =
+                self.climb(&data.standardized(&fit.units), &kernel, start, seed);
+        }
+        fit
     }
 
     /// From nothing: two starts on few points, then the better one on more and more. Warm: on all at once.
@@ -223,6 +232,7 @@ impl GpModel {
                 y: &y,
                 known_noise: &known,
                 lengthscale: self.config.lengthscale,
+                odds: self.config.odds,
                 outputscale: self.config.outputscale,
                 noise: self.config.noise,
             };
@@ -230,16 +240,23 @@ impl GpModel {
             likelihoods += fitted.evaluations;
             fitted
         };
+        let dims = data.points.dims() as f64;
         let size = fit_size(data.points.len(), self.config.fit_points);
         let coarse = size.min(COARSE_POINTS);
         let start = start.unwrap_or_else(|| {
             let first = self.config.start(kernel);
-            // The second start: rougher and noisier.
+            // The second start: rougher and noisier, and nearer to a sum of effects of single parameters.
             let rough = Hyperparameters {
-                lengthscales: first
-                    .lengthscales
-                    .iter()
-                    .map(|l| (l * 0.3).max(self.config.lengthscale.low))
+                lengthscales: kernel
+                    .is_odds()
+                    .zip(&first.lengthscales)
+                    .map(|(is_odds, l)| {
+                        if is_odds {
+                            (l * dims).min(self.config.odds.high)
+                        } else {
+                            (l * 0.3).max(self.config.lengthscale.low)
+                        }
+                    })
                     .collect(),
                 outputscale: first.outputscale,
                 noise_variance: (first.noise_variance * 100.0)
@@ -293,9 +310,12 @@ impl Dataset {
         }
     }
 
-    pub(super) fn standardized(mut self, mean: f64, sd: f64) -> Self {
-        self.values.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
-        self.known_noise.iter_mut().flatten().for_each(|v| *v = *v / sd / sd);
+    /// In these units.
+    pub(super) fn standardized(mut self, units: &Units) -> Self {
+        for (y, noise) in self.values.iter_mut().zip(&mut self.known_noise) {
+            *noise = noise.map(|v| units.standardized_variance(v, *y));
+            *y = units.standardized(*y);
+        }
         self
     }
 
@@ -341,11 +361,6 @@ pub(super) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
     (mean, if sd.is_normal() { sd } else { 1.0 })
 }
 
-/// `(y - mean) / sd`, in halves, which round alike: the difference of two large values may be no float.
-pub(super) fn standardize(y: f64, mean: f64, sd: f64) -> f64 {
-    2.0 * ((0.5 * y - 0.5 * mean) / sd)
-}
-
 /// `size` rows of a long history: the best quarter of them, and a random sample of the rest.
 fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
     let mut rows = top(values, size / 4);
@@ -360,7 +375,7 @@ fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
 impl State {
     fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self, Error> {
         let data = Dataset::new(config.max_points, history, fit.evaluations, fit.seed)
-            .standardized(fit.mean, fit.sd);
+            .standardized(&fit.units);
         let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
         let noise = |i: usize| {
             if data.failed[i] { noise_of_failure(&fit) } else { noise_of(data.known_noise[i], &fit, config) }
@@ -394,7 +409,7 @@ impl State {
             let (value, noise) = match history.outcomes()[i] {
                 Outcome::Value { y, noise_variance } => {
                     self.worst = self.worst.min(y);
-                    let known = noise_variance.map(|v| v / self.fit.sd / self.fit.sd);
+                    let known = noise_variance.map(|v| self.fit.units.standardized_variance(v, y));
                     (y, noise_of(known, &self.fit, config))
                 }
                 Outcome::Failed => {
@@ -402,7 +417,7 @@ impl State {
                     (self.worst, noise_of_failure(&self.fit))
                 }
             };
-            let y = standardize(value, self.fit.mean, self.fit.sd);
+            let y = self.fit.units.standardized(value);
             self.gp.append(&history.points().point(i), y, noise);
             self.y.push(y);
         }

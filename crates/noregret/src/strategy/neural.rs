@@ -12,7 +12,7 @@ use super::choose::Batch;
 use super::diagnostics::Diagnostics;
 use super::history::{Choice, History};
 use super::initial;
-use super::memo::Memo;
+use super::memo::{Memo, Units};
 use super::model::{Dataset, mean_and_sd};
 use crate::acquisition::Acquisition;
 use crate::error::Error;
@@ -191,7 +191,7 @@ impl Told {
             ));
         }
         let (mean, sd) = if standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
-        let data = data.standardized(mean, sd);
+        let data = data.standardized(&Units { warp: None, mean, sd });
         let usual = noise * noise;
         // Noise that is known counts in place of the usual one; not so little of it that 32 bits would not do.
         let weight =

@@ -33,7 +33,8 @@ use super::bbkb::design;
 use super::choose::Batch;
 use super::diagnostics::Diagnostics;
 use super::history::{Choice, History};
-use super::model::{mean_and_sd, standardize, values_with_worst};
+use super::memo::Units;
+use super::model::{mean_and_sd, values_with_worst};
 use super::{Proposal, Strategy};
 use crate::acquisition::utility::Utility;
 use crate::error::Error;
@@ -246,7 +247,8 @@ impl<'a> Belief<'a> {
     fn new(config: &'a ForestConfig, history: &'a History, rng: &mut Stream) -> Self {
         let (mut y, _) = values_with_worst(history.outcomes());
         let (mean, sd) = mean_and_sd(&y);
-        y.iter_mut().for_each(|y| *y = standardize(*y, mean, sd));
+        let units = Units { warp: None, mean, sd };
+        y.iter_mut().for_each(|y| *y = units.standardized(*y));
         let points = history.points().clone();
         let forest = Forest::fit(config, history.space().kinds(), &points, &y, rng);
         let means = forest.marginals(&points).mean;

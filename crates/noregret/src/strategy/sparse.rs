@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::algorithm::AlgorithmError;
 use super::history::{Choice, History, Outcome};
 use super::memo::{Fit, Memo, Sparse, Start};
-use super::model::{GpModel, standardize};
+use super::model::GpModel;
 use crate::error::Error;
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
@@ -311,7 +311,7 @@ impl State {
             Outcome::Value { y, .. } => Some(*y),
             Outcome::Failed => None,
         });
-        let worst = standardize(values.fold(f64::INFINITY, f64::min), fit.mean, fit.sd);
+        let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
         let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
         Ok(Self { model, data: Data::new(), told: 0, sparse, fit, choices, worst, lookup })
     }
@@ -387,7 +387,7 @@ impl State {
             let x = history.points().point(i);
             let Some(arm) = self.arm(history.rows()[i], &x) else { continue };
             let y = match history.outcomes()[i] {
-                Outcome::Value { y, .. } => standardize(y, self.fit.mean, self.fit.sd),
+                Outcome::Value { y, .. } => self.fit.units.standardized(y),
                 Outcome::Failed => self.worst,
             };
             let pulls = self.data.entry(arm).or_default();

@@ -72,7 +72,7 @@ pub(super) fn insight(
     let mut candidates = some_of(state.kept().points(), history, rng);
     let fresh = state.fresh().points();
     (0..fresh.len()).for_each(|i| candidates.push(&fresh.point(i)));
-    let remaining_regret = remaining_regret(history, &gp, candidates, state.fit().sd, rng)?;
+    let remaining_regret = remaining_regret(history, &gp, candidates, state.fit().units.sd, rng)?;
     let importance = if with_importance { importance(history.space(), &gp, rng) } else { Vec::new() };
     Ok(Some(Insight { remaining_regret, importance }))
 }

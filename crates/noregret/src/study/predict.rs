@@ -32,8 +32,8 @@ pub(super) fn predict(
     }
     let Some(Posterior { gp, fit }) = recommender.posterior(history, rng)? else { return Ok(None) };
     let values = gp.marginals(&encoded);
-    let mean = values.mean.iter().map(|m| direction.flip(fit.mean + fit.sd * m)).collect();
-    let sd = values.variance.iter().map(|v| fit.sd * v.sqrt()).collect();
+    let mean = values.mean.iter().map(|m| direction.flip(fit.units.mean + fit.units.sd * m)).collect();
+    let sd = values.variance.iter().map(|v| fit.units.sd * v.sqrt()).collect();
     Ok(Some(Prediction { mean, sd }))
 }
 

@@ -72,8 +72,8 @@ impl Recommender {
         let Some(Posterior { gp, fit }) = self.posterior(history, rng)? else { return Ok(None) };
         Ok(best_place(history, gp).map(|place| {
             let there = gp.marginals(&history.points().slice(place..place + 1));
-            let mean = fit.mean + fit.sd * there.mean[0];
-            Found { place, mean, sd: fit.sd * there.variance[0].sqrt() }
+            let mean = fit.units.mean + fit.units.sd * there.mean[0];
+            Found { place, mean, sd: fit.units.sd * there.variance[0].sqrt() }
         }))
     }
 

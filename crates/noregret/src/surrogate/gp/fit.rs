@@ -30,6 +30,8 @@ pub struct Problem<'a> {
     pub known_noise: &'a [Option<f64>],
     /// All lengthscales.
     pub lengthscale: Tunable,
+    /// The odds of the kernel `anova`.
+    pub odds: Tunable,
     /// The output scale.
     pub outputscale: Tunable,
     /// The noise variance; its lower bound is added to known noise too, as a floor.
@@ -98,7 +100,8 @@ impl Problem<'_> {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        let mut all = vec![self.lengthscale; self.kernel.lengthscale_count()];
+        let mut all: Vec<Tunable> =
+            self.kernel.is_odds().map(|is_odds| if is_odds { self.odds } else { self.lengthscale }).collect();
         all.extend([self.outputscale, self.noise]);
         all
     }

@@ -10,6 +10,7 @@
 //! | Matérn 5/2          | the same                      | `(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)`    |
 //! | linear              | `sum_k x_k c_k / l_k^2`       | `s`                                            |
 //! | overlap             | `sum_k [x_k != c_k] / l_k`    | `exp(-s)`                                      |
+//! | anova               | one for each coordinate: `anova.rs` | `prod_k (1 - p + p h_k)`                 |
 //! | infinite networks   | three of them: `network.rs`   | the recursion over the layers in `ntk.rs`      |
 //!
 //! (Rasmussen & Williams 2006, section 4.2; the overlap kernel is the exponential of a weighted Hamming distance.)
@@ -19,6 +20,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
+use super::anova::Anova;
 use super::network::{self, Network};
 use super::ntk::{Activation, NtkConfig};
 use crate::math::vector::{self, exp_one, fma};
@@ -43,6 +45,8 @@ pub enum Form {
     /// Twice differentiable: the usual choice.
     #[serde(rename = "matern-52")]
     Matern52,
+    /// Effects of single coordinates, of pairs, triples and so on, each as much as the values call for; of the smoothness of Matérn 5/2.
+    Anova,
     /// Straight planes through the origin.
     Linear,
     /// For categories: all differences are equally large.
@@ -63,11 +67,6 @@ impl Form {
         }
     }
 
-    /// Numbers of a pair of points that the covariance is a function of.
-    fn statistic_count(self) -> usize {
-        if self.activation().is_some() { network::STATISTICS } else { 1 }
-    }
-
     /// Power of the lengthscale in a term of the statistic.
     pub(crate) fn power(self) -> f64 {
         if self == Form::Overlap { 1.0 } else { 2.0 }
@@ -80,7 +79,7 @@ impl Form {
 
     /// `h(s)` and `dh/ds` at one statistic.
     #[inline(always)]
-    fn value_and_slope<S: Simd>(self, s: f64) -> (f64, f64) {
+    pub(super) fn value_and_slope<S: Simd>(self, s: f64) -> (f64, f64) {
         match self {
             Form::SquaredExponential => {
                 let e = exp_one::<S>(-0.5 * s);
@@ -104,7 +103,7 @@ impl Form {
                 ((1.0 + r + (5.0 / 3.0) * s) * e, (-5.0 / 6.0) * (1.0 + r) * e)
             }
             Form::Linear => (s, 1.0),
-            Form::NtkRelu | Form::NtkErf => unreachable!("a network has three statistics and its own loops"),
+            Form::Anova | Form::NtkRelu | Form::NtkErf => unreachable!("these have several statistics and loops of their own"),
             Form::Overlap => {
                 let e = exp_one::<S>(-s);
                 (e, -e)
@@ -120,8 +119,12 @@ pub struct Factor {
     pub form: Form,
     /// The coordinates it looks at.
     pub dims: Vec<usize>,
-    /// One lengthscale per coordinate of `dims`, or a single one shared by all.
+    /// One lengthscale per coordinate of `dims`, or a single one shared by all. For [`Form::Anova`] one each, and the odds against
+    /// a coordinate's part in a term after them.
     pub lengthscales: Vec<f64>,
+    /// How many of the last coordinates are categories; of [`Form::Anova`] only.
+    #[serde(default)]
+    pub categories: usize,
     /// The network, for the kernels of one.
     #[serde(default)]
     pub ntk: NtkConfig,
@@ -130,7 +133,16 @@ pub struct Factor {
 impl Factor {
     /// A factor on the coordinates `dims`; of the kernels of networks, that of the default network.
     pub fn new(form: Form, dims: Vec<usize>, lengthscales: Vec<f64>) -> Self {
-        Self { form, dims, lengthscales, ntk: NtkConfig::default() }
+        Self { form, dims, lengthscales, categories: 0, ntk: NtkConfig::default() }
+    }
+
+    /// Numbers of a pair of points that the covariance is a function of; for [`Form::Anova`], the odds are one of them.
+    fn statistic_count(&self) -> usize {
+        match self.form {
+            Form::Anova => self.dims.len() + 1,
+            Form::NtkRelu | Form::NtkErf => network::STATISTICS,
+            _ => 1,
+        }
     }
 
     pub(super) fn lengthscale(&self, i: usize) -> f64 {
@@ -199,7 +211,7 @@ impl Slopes {
         let mut rest = self.by_statistic.as_slice();
         kernel.factors.iter().map(move |factor| {
             let own;
-            (own, rest) = rest.split_at(factor.form.statistic_count());
+            (own, rest) = rest.split_at(factor.statistic_count());
             (factor, own)
         })
     }
@@ -233,7 +245,7 @@ macro_rules! for_each_form {
                 const $name: Form = Form::Overlap;
                 $body
             }
-            Form::NtkRelu | Form::NtkErf => unreachable!("a network has three statistics and its own loops"),
+            Form::Anova | Form::NtkRelu | Form::NtkErf => unreachable!("these have several statistics and loops of their own"),
         }
     };
 }
@@ -284,9 +296,10 @@ impl Kernel {
     pub fn column(&self, points: &Points, from: usize, x: &[f64], out: &mut [f64]) {
         out.fill(self.outputscale);
         for factor in &self.factors {
-            match Network::of(factor) {
-                Some(network) => network.column(points, from, x, out),
-                None => Arch::new().dispatch(Column { factor, points, from, x, out }),
+            match (Network::of(factor), Anova::of(factor)) {
+                (Some(network), _) => network.column(points, from, x, out),
+                (_, Some(anova)) => anova.column(points, from, x, out),
+                (None, None) => Arch::new().dispatch(Column { factor, points, from, x, out }),
             }
         }
     }
@@ -296,7 +309,7 @@ impl Kernel {
         let n = points.len() - from;
         out.value.clear();
         out.value.resize(n, self.outputscale);
-        let statistics = self.factors.iter().map(|f| f.form.statistic_count());
+        let statistics = self.factors.iter().map(Factor::statistic_count);
         out.by_statistic.resize_with(statistics.sum(), Vec::new);
         for slopes in &mut out.by_statistic {
             slopes.clear();
@@ -306,11 +319,16 @@ impl Kernel {
         let mut first = 0;
         for factor in &self.factors {
             let (before, rest) = by_statistic.split_at_mut(first);
-            let (own, after) = rest.split_at_mut(factor.form.statistic_count());
+            let (own, after) = rest.split_at_mut(factor.statistic_count());
             first += own.len();
             if let Some(network) = Network::of(factor) {
                 let others = before.iter_mut().chain(after).chain([&mut *value]);
                 network.column_with_slopes(points, from, x, own, others);
+                continue;
+            }
+            if let Some(anova) = Anova::of(factor) {
+                let others = before.iter_mut().chain(after).chain([&mut *value]);
+                anova.column_with_slopes(points, from, x, own, others);
                 continue;
             }
             Arch::new().dispatch(ColumnWithSlopes {
@@ -348,6 +366,10 @@ impl Kernel {
                 network.add_input_gradient(points, x, slopes, weights, scale, gradient);
                 continue;
             }
+            if let Some(anova) = Anova::of(factor) {
+                anova.add_input_gradient(points, x, slopes, weights, scale, gradient);
+                continue;
+            }
             for ((t, w), slope) in t.iter_mut().zip(weights).zip(&slopes[0]) {
                 *t = w * slope;
             }
@@ -365,6 +387,14 @@ impl Kernel {
     /// Number of free lengthscales over all factors.
     pub fn lengthscale_count(&self) -> usize {
         self.factors.iter().map(|f| f.lengthscales.len()).sum()
+    }
+
+    /// Which of the lengthscales are none, but the odds of a [`Form::Anova`].
+    pub(crate) fn is_odds(&self) -> impl Iterator<Item = bool> {
+        self.factors.iter().flat_map(|f| {
+            let last = f.lengthscales.len() - 1;
+            (0..=last).map(move |i| f.form == Form::Anova && i == last)
+        })
     }
 
     /// All lengthscales, factor after factor.
@@ -395,6 +425,13 @@ impl Kernel {
             if let Some(network) = Network::of(factor) {
                 for (i, sum) in network.log_lengthscale_gradient(points, j, slopes, weights) {
                     gradient[place(i)] += sum;
+                }
+                slot += factor.lengthscales.len();
+                continue;
+            }
+            if let Some(anova) = Anova::of(factor) {
+                for (i, sum) in anova.log_lengthscale_gradient(points, j, slopes, weights) {
+                    gradient[slot + i] += sum;
                 }
                 slot += factor.lengthscales.len();
                 continue;

@@ -1,5 +1,6 @@
 //! Exact Gaussian processes: kernels, posterior, hyperparameters, functions drawn from the posterior.
 
+mod anova;
 pub mod candidates;
 pub mod fit;
 pub mod hyperparameters;
@@ -11,6 +12,7 @@ pub mod path;
 pub mod posterior;
 #[cfg(test)]
 mod tests;
+pub mod warp;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +20,18 @@ use crate::space::Kind;
 use hyperparameters::{Hyperparameters, Prior, Tunable};
 use kernel::{Factor, Form, Kernel};
 use ntk::{NtkConfig, NtkError};
+use warp::Transform;
 
 /// What Gaussian process a strategy uses. The defaults suit objectives nobody knows anything about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GpConfig {
-    /// Kernel of the numeric parameters; categories always use the overlap kernel, multiplied with it.
+    /// Kernel of the numeric parameters; categories always use the overlap kernel, multiplied with it (within the terms of `anova`).
     pub kernel: Form,
+    /// Odds against a parameter's part in a term of the kernel `anova`: large for sums of effects of single parameters, small for effects
+    /// of all at once.
+    pub odds: Tunable,
     /// The network, if the kernel is `ntk-relu` or `ntk-erf`.
     pub ntk: NtkConfig,
     /// One lengthscale for all numeric parameters instead of one each.
@@ -40,6 +46,8 @@ pub struct GpConfig {
     pub noise: Tunable,
     /// Shift and scale the values to mean 0 and deviation 1 before modelling them.
     pub standardize: bool,
+    /// A transformation of the values before that, fitted to them.
+    pub transform: Transform,
     /// Beyond this many observations the model uses a subset of half as many.
     pub max_points: usize,
     /// Hyperparameters are fitted on a random subset of at most this many observations, and of four fifths of them
@@ -58,6 +66,12 @@ impl Default for GpConfig {
     fn default() -> Self {
         Self {
             kernel: Form::Matern52,
+            odds: Tunable {
+                start: 1.0,
+                low: 1e-2,
+                high: 1e3,
+                prior: Prior::LogNormal { location: 4.0, scale: 2.0 },
+            },
             ntk: NtkConfig::default(),
             isotropic: false,
             lengthscale: Tunable { start: 0.5, low: 5e-3, high: 1e2, prior: Prior::DimensionScaled },
@@ -78,6 +92,7 @@ impl Default for GpConfig {
                 prior: Prior::LogNormal { location: 2.0, scale: 3.0 },
             },
             standardize: true,
+            transform: Transform::None,
             max_points: 8_000,
             fit_points: 500,
             refit_growth: 0.125,
@@ -142,7 +157,7 @@ impl GpConfig {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<(), GpConfigError> {
         let tunables =
-            [("lengthscale", self.lengthscale), ("outputscale", self.outputscale), ("noise", self.noise)];
+            [("lengthscale", self.lengthscale), ("outputscale", self.outputscale), ("noise", self.noise), ("odds", self.odds)];
         for (name, t) in tunables {
             if !t.is_valid() {
                 return Err(GpConfigError::Bounds { name, low: t.low, start: t.start, high: t.high });
@@ -180,6 +195,14 @@ impl GpConfig {
         let numeric = dims(|kind| !matches!(kind, Kind::Category(_) | Kind::Levels(1)));
         let categories = dims(|kind| matches!(kind, Kind::Category(k) if *k > 1));
         let mut factors = Vec::new();
+        if self.kernel == Form::Anova && numeric.len() + categories.len() > 0 {
+            let count = categories.len();
+            let dims: Vec<usize> = numeric.into_iter().chain(categories).collect();
+            let mut lengthscales = self.starts(dims.len());
+            lengthscales.push(self.odds.start);
+            let factor = Factor { categories: count, ..Factor::new(Form::Anova, dims, lengthscales) };
+            return Kernel { outputscale: self.outputscale.start, factors: vec![factor] };
+        }
         if !numeric.is_empty() {
             let count = if self.isotropic { 1 } else { numeric.len() };
             let lengthscales = self.starts(count);
@@ -209,7 +232,11 @@ impl GpConfig {
     /// Where the first fit starts.
     pub fn start(&self, kernel: &Kernel) -> Hyperparameters {
         Hyperparameters {
-            lengthscales: self.starts(kernel.lengthscale_count()),
+            lengthscales: kernel
+                .is_odds()
+                .zip(self.starts(kernel.lengthscale_count()))
+                .map(|(is_odds, start)| if is_odds { self.odds.start } else { start })
+                .collect(),
             outputscale: self.outputscale.start,
             noise_variance: self.noise.start,
         }
@@ -217,6 +244,7 @@ impl GpConfig {
 
     /// Whether anything is fitted at all.
     pub fn is_fitted(&self) -> bool {
-        [self.lengthscale, self.outputscale, self.noise].iter().any(|t| t.low < t.high)
+        let odds = (self.kernel == Form::Anova).then_some(self.odds);
+        [self.lengthscale, self.outputscale, self.noise].into_iter().chain(odds).any(|t| t.low < t.high)
     }
 }

@@ -21,8 +21,9 @@ use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use rayon::prelude::*;
 
+use super::anova::Anova;
 use super::candidates::Candidates;
-use super::kernel::{Form, Kernel, Slopes};
+use super::kernel::{Factor, Form, Kernel, Slopes};
 use super::posterior::Gp;
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::math::rng::Stream;
@@ -62,6 +63,16 @@ struct Signs {
 }
 
 impl Signs {
+    /// Signs for coordinate `dim`, shared by all categories with probability `rho`.
+    fn draw(dim: usize, rho: f64, features: usize, rng: &mut Stream) -> Self {
+        let mut shared = vec![0_u64; features / WORD];
+        for f in 0..features {
+            shared[f / WORD] |= u64::from(rng.random::<f64>() < rho) << (f % WORD);
+        }
+        let common = (0..features / WORD).map(|_| rng.next_u64()).collect();
+        Self { dim, shared, common, seed: rng.next_u64() }
+    }
+
     /// Flips the signs of `values` as the category `u` asks.
     fn apply(&self, u: f64, values: &mut [f64]) {
         for (word, values) in values.chunks_mut(WORD).enumerate() {
@@ -86,7 +97,6 @@ impl PriorDraw {
         let features = features.div_ceil(WORD).max(1) * WORD;
         let normals =
             |rng: &mut Stream| -> Vec<f64> { (0..features).map(|_| StandardNormal.sample(rng)).collect() };
-        let words = |rng: &mut Stream| -> Vec<u64> { (0..features / WORD).map(|_| rng.next_u64()).collect() };
         let mut draw = Self {
             frequencies: vec![Vec::new(); dims],
             phases: Vec::new(),
@@ -107,14 +117,10 @@ impl PriorDraw {
                 }
                 Form::Overlap => {
                     for (i, &dim) in factor.dims.iter().enumerate() {
-                        let rho = (-1.0 / scale(i)).exp();
-                        let mut shared = vec![0_u64; features / WORD];
-                        for f in 0..features {
-                            shared[f / WORD] |= u64::from(rng.random::<f64>() < rho) << (f % WORD);
-                        }
-                        draw.signs.push(Signs { dim, shared, common: words(rng), seed: rng.next_u64() });
+                        draw.signs.push(Signs::draw(dim, (-1.0 / scale(i)).exp(), features, rng));
                     }
                 }
+                Form::Anova => draw.add_anova(factor, features, rng),
                 Form::NtkRelu | Form::NtkErf => panic!("the kernel of a network has no random features"),
                 stationary => {
                     // Student-t with 2 nu degrees of freedom: a normal over the root of a scaled chi-squared.
@@ -141,6 +147,30 @@ impl PriorDraw {
         let amplitude = (waves * kernel.outputscale / features as f64).sqrt();
         draw.weights = normals(rng).into_iter().map(|w| amplitude * w).collect();
         draw
+    }
+
+    /// Features of an [`Anova`] factor: each looks at the coordinates that its coins choose.
+    fn add_anova(&mut self, factor: &Factor, features: usize, rng: &mut Stream) {
+        let p = Anova::of(factor).expect("invariant: it is one").p;
+        let nu2 = degrees_of_freedom(Form::Matern52).expect("invariant: it has them");
+        let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
+        let numbers = factor.dims.len() - factor.categories;
+        for (i, &k) in factor.dims.iter().enumerate() {
+            let l = factor.lengthscale(i);
+            if i >= numbers {
+                let unmoved = 1.0 - p + p * (-1.0 / l).exp();
+                self.signs.push(Signs::draw(k, unmoved, features, rng));
+                continue;
+            }
+            let frequency = |_| {
+                let (coin, z): (f64, f64) = (rng.random(), StandardNormal.sample(rng));
+                if coin < p { z * (nu2 / chi.sample(rng)).sqrt() / l } else { 0.0 }
+            };
+            self.frequencies[k] = (0..features).map(frequency).collect();
+        }
+        if numbers > 0 && self.phases.is_empty() {
+            self.phases = (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
+        }
     }
 
     /// All features at `x` times their weights, without the wave itself; `waves` receives the waves' arguments.
@@ -235,7 +265,7 @@ fn degrees_of_freedom(form: Form) -> Option<f64> {
         Form::Matern12 => Some(1.0),
         Form::Matern32 => Some(3.0),
         Form::Matern52 => Some(5.0),
-        Form::SquaredExponential | Form::Linear | Form::Overlap | Form::NtkRelu | Form::NtkErf => None,
+        Form::SquaredExponential | Form::Anova | Form::Linear | Form::Overlap | Form::NtkRelu | Form::NtkErf => None,
     }
 }
 
