@@ -56,7 +56,9 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let variants: Vec<(&str, Algorithm)> = given
         .chain(tried)
         .map(|(name, table)| {
-            let unreadable = |error: serde_json::Error| BenchError::NotAvailable { what: format!("variant `{name}`: {error}") };
+            let unreadable = |error: serde_json::Error| BenchError::NotAvailable {
+                what: format!("variant `{name}`: {error}"),
+            };
             Ok((name, serde_json::from_str(table).map_err(unreadable)?))
         })
         .collect::<Result<_, BenchError>>()?;
@@ -93,7 +95,7 @@ fn all_tasks<'a>(
     batches: &'a [usize],
     runs: u32,
 ) -> impl Iterator<Item = (&'static str, usize, u32)> + 'a {
-    problems
-        .iter()
-        .flat_map(move |problem| batches.iter().flat_map(move |batch| (0..runs).map(move |run| (*problem, *batch, run))))
+    problems.iter().flat_map(move |problem| {
+        batches.iter().flat_map(move |batch| (0..runs).map(move |run| (*problem, *batch, run)))
+    })
 }

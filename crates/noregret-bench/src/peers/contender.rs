@@ -85,14 +85,30 @@ impl Contender {
             None => Method::Ours(Algorithm::by_name(method).map_err(noregret::Error::from)?),
         };
         let Config { environments, adapters, .. } = config.clone();
-        Ok(Self { method, environments, adapters, threads, study: None, running: VecDeque::new(), problem: None })
+        Ok(Self {
+            method,
+            environments,
+            adapters,
+            threads,
+            study: None,
+            running: VecDeque::new(),
+            problem: None,
+        })
     }
 
     /// One of our algorithms with options of its own.
     pub(crate) fn ours(algorithm: Algorithm) -> Self {
         let method = Method::Ours(algorithm);
         let (environments, adapters) = (None, PathBuf::new());
-        Self { method, environments, adapters, threads: 1, study: None, running: VecDeque::new(), problem: None }
+        Self {
+            method,
+            environments,
+            adapters,
+            threads: 1,
+            study: None,
+            running: VecDeque::new(),
+            problem: None,
+        }
     }
 
     /// Begins a run.

@@ -43,9 +43,22 @@ pub enum Discrete {
     Round,
 }
 
+/// A part of the cube: bounds by coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within(pub Vec<(f64, f64)>);
+
+impl Within {
+    /// Whether the point lies inside.
+    pub fn contains(&self, x: &[f64]) -> bool {
+        x.iter().zip(&self.0).all(|(x, (low, high))| low <= x && x <= high)
+    }
+}
+
 /// A way to climb.
 #[derive(Clone, Debug)]
 pub struct Climber {
+    /// Where continuous coordinates stay; the whole cube if nothing is said.
+    pub within: Option<Within>,
     /// For continuous coordinates.
     pub method: Method,
     /// For the others.
@@ -67,6 +80,7 @@ impl Default for Climber {
             }),
             discrete: Discrete::Search,
             finite_difference: None,
+            within: None,
         }
     }
 }
@@ -113,10 +127,13 @@ impl Climber {
 
     /// Climbs the free coordinates and accepts the result if it is feasible and better.
     fn climb_free(&self, utility: &dyn Acquisition, region: &Region<'_>, free: &[bool], at: &mut Climbed) {
-        let bound = |end: f64| -> Vec<f64> {
-            at.x.iter().zip(free).map(|(x, free)| if *free { end } else { *x }).collect()
+        let bounds = |k: usize| match &self.within {
+            _ if !free[k] => (at.x[k], at.x[k]),
+            Some(Within(bounds)) => bounds[k],
+            None => (0.0, 1.0),
         };
-        let minimum = self.minimize(utility, &at.x, &bound(0.0), &bound(1.0), &mut at.work);
+        let (lower, upper): (Vec<f64>, Vec<f64>) = (0..free.len()).map(bounds).unzip();
+        let minimum = self.minimize(utility, &at.x, &lower, &upper, &mut at.work);
         at.converged = minimum.stop.converged();
         let start = at.x.clone();
         // Predicates have no gradient: from an infeasible end go back along the way until it is feasible.

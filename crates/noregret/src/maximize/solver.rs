@@ -218,7 +218,12 @@ impl LocalConfig {
         Box::new(MultiStart {
             starts: self.starts,
             grid: self.grid,
-            climber: Climber { method, discrete: self.discrete, finite_difference: self.finite_difference },
+            climber: Climber {
+                method,
+                discrete: self.discrete,
+                finite_difference: self.finite_difference,
+                within: None,
+            },
             only_converged: self.only_converged,
         })
     }

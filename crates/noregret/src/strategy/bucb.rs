@@ -83,7 +83,7 @@ impl Strategy for Bucb {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let BucbConfig { beta, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "bucb", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("bucb", solver, *measure, *initial_points);
         let space = history.space();
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let beta = beta.value(&Round {

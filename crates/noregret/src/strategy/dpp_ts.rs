@@ -87,7 +87,7 @@ impl Strategy for DppTs {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let DppTsConfig { steps, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "dpp-ts", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("dpp-ts", solver, *measure, *initial_points);
         suggest::propose_with(
             course,
             &mut self.model,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::history::History;
 use super::model::GpModel;
 use super::suggest::{self, Course};
+use super::trust_region::TrustRegion;
 use super::{Proposal, Strategy};
 use crate::acquisition::utility::Utility;
 use crate::error::Error;
@@ -51,6 +52,8 @@ pub struct GpEiConfig {
     pub measure: Measure,
     /// Points before the model is asked; by default a few more than dimensions.
     pub initial_points: Option<usize>,
+    /// Stay near the best point, as is wise in many dimensions.
+    pub trust_region: Option<TrustRegion>,
 }
 
 /// GP-EI.
@@ -66,6 +69,9 @@ impl TryFrom<GpEiConfig> for GpEi {
     fn try_from(config: GpEiConfig) -> Result<Self, Error> {
         config.model.validate()?;
         config.solver.validate()?;
+        if let Some(trust_region) = &config.trust_region {
+            trust_region.validate()?;
+        }
         Ok(Self { model: GpModel::new(config.model.clone()), config })
     }
 }
@@ -77,8 +83,9 @@ impl Strategy for GpEi {
         q: Option<NonZeroUsize>,
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
-        let GpEiConfig { improvement, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "gp-ei", solver, measure: *measure, initial_points: *initial_points };
+        let GpEiConfig { improvement, solver, measure, initial_points, trust_region, .. } = &self.config;
+        let course =
+            Course { trust_region: *trust_region, ..Course::new("gp-ei", solver, *measure, *initial_points) };
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let best = now.state.believed_incumbent();
             let utility = match improvement {

@@ -104,7 +104,7 @@ impl Strategy for GpTs {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let GpTsConfig { beta, accuracy, norm_bound, solver, measure, initial_points, model } = &self.config;
-        let course = Course { name: "gp-ts", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("gp-ts", solver, *measure, *initial_points);
         let space = history.space();
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let gp = now.state.gp();

@@ -71,7 +71,7 @@ impl Strategy for GpUcb {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let GpUcbConfig { beta, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "gp-ucb", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("gp-ucb", solver, *measure, *initial_points);
         let space = history.space();
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let beta = beta.value(&Round {

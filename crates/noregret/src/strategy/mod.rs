@@ -34,6 +34,7 @@ pub mod sp;
 pub mod sparse;
 pub mod sto_bnts;
 mod suggest;
+pub mod trust_region;
 pub mod ts;
 pub mod ts_rsr;
 pub mod ucb_pe;

@@ -17,7 +17,6 @@ use crate::math::rng::Stream;
 use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Region, Taken};
 use crate::surrogate::Surrogate;
-use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::fit::{Effort, Problem};
 use crate::surrogate::gp::hyperparameters::Hyperparameters;
@@ -25,6 +24,7 @@ use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::gp::path::Path;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::gp::warp::{Transform, Warp};
+use crate::surrogate::gp::{GpConfig, Pending};
 use crate::surrogate::points::Points;
 
 /// Pools up to this size keep their whole posterior from round to round; larger ones are scored in panels.
@@ -89,6 +89,8 @@ pub struct State {
     kept: Candidates,
     /// Candidates of this round.
     fresh: Candidates,
+    /// Noise variance of points whose value is not known yet.
+    pending_noise: f64,
     /// Evaluations of the history that are in the model.
     told: usize,
     /// The worst value so far, in the user's units: it stands in for failures.
@@ -142,7 +144,7 @@ impl GpModel {
         };
         state.catch_up(&self.config, history);
         for choice in history.pending() {
-            state.gp.condition(&choice.x, fit.hyperparameters.noise_variance);
+            state.gp.condition(&choice.x, state.pending_noise);
         }
         state.kept.follow(&state.gp);
         state.refresh(history, rng);
@@ -201,8 +203,13 @@ impl GpModel {
             })
             .map(|fit| fit.hyperparameters.clone());
         let hyperparameters = self.config.start(&kernel);
-        let mut fit =
-            Fit { evaluations: history.len(), units: Units { warp, mean, sd }, hyperparameters, seed, likelihoods: 0 };
+        let mut fit = Fit {
+            evaluations: history.len(),
+            units: Units { warp, mean, sd },
+            hyperparameters,
+            seed,
+            likelihoods: 0,
+        };
         if self.config.is_fitted() {
             (fit.hyperparameters, fit.likelihoods) =
                 self.climb(&data.standardized(&fit.units), &kernel, start, seed);
@@ -374,8 +381,8 @@ fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
 
 impl State {
     fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self, Error> {
-        let data = Dataset::new(config.max_points, history, fit.evaluations, fit.seed)
-            .standardized(&fit.units);
+        let data =
+            Dataset::new(config.max_points, history, fit.evaluations, fit.seed).standardized(&fit.units);
         let kernel = config.fitted_kernel(history.space().kinds(), &fit.hyperparameters);
         let noise = |i: usize| {
             if data.failed[i] { noise_of_failure(&fit) } else { noise_of(data.known_noise[i], &fit, config) }
@@ -398,8 +405,24 @@ impl State {
         let kept = Candidates::new(&gp, set);
         let fresh = Candidates::new(&gp, Points::new(history.space().dims()));
         let told = fit.evaluations;
+        let pending_noise = match config.pending {
+            Pending::Noisy => fit.hyperparameters.noise_variance,
+            Pending::Exact => config.noise.low,
+        };
         let revision = history.revision();
-        Ok(Self { fit, gp, y: data.values, kept, fresh, told, worst, failures, subset_of, revision })
+        Ok(Self {
+            fit,
+            gp,
+            y: data.values,
+            kept,
+            fresh,
+            pending_noise,
+            told,
+            worst,
+            failures,
+            subset_of,
+            revision,
+        })
     }
 
     /// Appends what was told since.
@@ -445,7 +468,7 @@ impl State {
 
     /// Conditions the variances on one more point of the batch.
     pub fn condition(&mut self, choice: &Choice) {
-        self.gp.condition(&choice.x, self.fit.hyperparameters.noise_variance);
+        self.gp.condition(&choice.x, self.pending_noise);
         self.kept.follow(&self.gp);
         self.fresh.follow(&self.gp);
     }

@@ -117,7 +117,7 @@ impl Strategy for Qei {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let QeiConfig { method, fantasies, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "qei", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("qei", solver, *measure, *initial_points);
         let mut normals: Vec<Vec<f64>> = Vec::new();
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let gp = now.state.gp();

@@ -87,7 +87,7 @@ impl Strategy for RffTs {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let RffTsConfig { solver, measure, initial_points, model } = &self.config;
-        let course = Course { name: "rff-ts", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("rff-ts", solver, *measure, *initial_points);
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let path = FeaturePath::draw(now.state.gp(), now.state.values(), model.features, rng)
                 .map_err(|_| MaximizeError::NotFinite { tried: 0 })?;

@@ -86,7 +86,7 @@ impl Strategy for Sp {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let SpConfig { sharpness, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "sp", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("sp", solver, *measure, *initial_points);
         let mut taken = Taken::default();
         suggest::propose_with(
             course,

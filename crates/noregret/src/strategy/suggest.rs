@@ -11,14 +11,16 @@ use super::diagnostics::{Diagnostics, Inexactness};
 use super::history::{Choice, History};
 use super::initial;
 use super::model::{GpModel, OnModel, State};
+use super::trust_region::TrustRegion;
 use crate::error::Error;
 use crate::math::rng::Stream;
-use crate::maximize::climb::Climber;
+use crate::maximize::climb::{Climber, Within};
 use crate::maximize::grid::best_of;
 use crate::maximize::inexact::{Estimate, Ledger, Measure, REFERENCE_POINTS, estimate, eta};
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::solver::Solver;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
+use crate::surrogate::gp::candidates::Candidates;
 
 /// Flops that a reference solve's kernel block and triangular solve may cost, about a tenth of a second.
 const REFERENCE_FLOPS: usize = 4_000_000_000;
@@ -37,6 +39,19 @@ pub(crate) struct Course<'a> {
     pub(crate) measure: Measure,
     /// Points before the model is asked.
     pub(crate) initial_points: Option<usize>,
+    /// Whether to stay near the best point.
+    pub(crate) trust_region: Option<TrustRegion>,
+}
+
+impl<'a> Course<'a> {
+    pub(crate) fn new(
+        name: &'static str,
+        solver: &'a Solver,
+        measure: Measure,
+        initial_points: Option<usize>,
+    ) -> Self {
+        Self { name, solver, measure, initial_points, trust_region: None }
+    }
 }
 
 /// Maximizes one utility; handed to the strategy for each point of a batch.
@@ -95,11 +110,20 @@ pub(crate) fn propose_with<T>(
         for choice in &batch.choices {
             state.condition(choice);
         }
+        // The rows of a pool are all looked at anyway.
+        let trust_region = course.trust_region.filter(|_| history.space().as_pool().is_none());
+        let within = trust_region.map(|trust_region| {
+            let (within, candidates) = trust_region.around(history, state, rng);
+            state.add_fresh(&candidates);
+            within
+        });
         let mut prepared = prepare(state, q - design, &mut diagnostics, rng)?;
         for i in 0..q - design {
             let situation = Situation { state, t: ledger.rounds, i };
+            let is_inside = trust_region.is_some_and(|region| ledger.rounds.is_multiple_of(region.every));
+            let within = within.as_ref().filter(|_| is_inside);
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
-                solve(target, &course, state, &history.region(&batch.taken), &mut ledger, rng)
+                solve(target, &course, within, state, &history.region(&batch.taken), &mut ledger, rng)
             };
             let maximum = match pick(&situation, &mut prepared, &mut solve, rng) {
                 Ok(maximum) => maximum,
@@ -133,12 +157,13 @@ pub(crate) fn propose_with<T>(
 fn solve(
     target: &dyn OnModel,
     course: &Course<'_>,
+    within: Option<&Within>,
     state: &State,
     region: &Region<'_>,
     ledger: &mut Ledger,
     rng: &mut Stream,
 ) -> Result<Maximum, MaximizeError> {
-    let mut maximum = solve_once(target, course.solver, state, region, ledger, rng)?;
+    let mut maximum = solve_once(target, course.solver, within, state, region, ledger, rng)?;
     let mut measured = None;
     if ledger.is_due(course.measure) {
         let n = state.gp().len().max(1);
@@ -154,7 +179,7 @@ fn solve(
         // Grow the grid until this round fits the budget; the reference stays the same.
         while !ledger.within(eta(maximum.value, best, floor), *budget) && !ledger.is_exhausted() {
             ledger.enlarge(*first);
-            let again = solve_once(target, course.solver, state, region, ledger, rng)?;
+            let again = solve_once(target, course.solver, within, state, region, ledger, rng)?;
             maximum.work += again.work;
             if again.value > maximum.value {
                 maximum = Maximum { work: maximum.work, ..again };
@@ -172,6 +197,7 @@ fn solve(
 fn solve_once(
     target: &dyn OnModel,
     solver: &Solver,
+    within: Option<&Within>,
     state: &State,
     region: &Region<'_>,
     ledger: &Ledger,
@@ -183,7 +209,9 @@ fn solve_once(
         _ if pool.is_some_and(|pool| pool.len() == state.kept().len()) => {
             best_of(&target.values_at(state.kept()), state.kept().points(), region)
         }
-        Solver::Auto { polished, .. } if pool.is_none() => on_candidates(target, *polished, state, region),
+        Solver::Auto { polished, .. } if pool.is_none() => {
+            on_candidates(target, *polished, within, state, region)
+        }
         _ => solver
             .build(ledger.rounds, region.space.dims(), ledger.grid, pool.is_some())
             .maximize(target, region, rng),
@@ -213,11 +241,22 @@ fn best_candidate(
 fn on_candidates(
     target: &dyn OnModel,
     polished: usize,
+    within: Option<&Within>,
     state: &State,
     region: &Region<'_>,
 ) -> Result<Maximum, MaximizeError> {
-    let kept = target.values_at(state.kept());
-    let fresh = target.values_at(state.fresh());
+    let values_at = |candidates: &Candidates| {
+        let mut values = target.values_at(candidates);
+        if let Some(within) = within {
+            for (i, value) in values.iter_mut().enumerate() {
+                if !within.contains(&candidates.points().point(i)) {
+                    *value = f64::NAN;
+                }
+            }
+        }
+        values
+    };
+    let (kept, fresh) = (values_at(state.kept()), values_at(state.fresh()));
     if polished == 0 {
         return best_candidate(&kept, &fresh, state, region);
     }
@@ -225,12 +264,16 @@ fn on_candidates(
     for i in top(&fresh, polished.div_ceil(2).max(1)) {
         starts.push(&state.fresh().points().point(i));
     }
-    let climbs =
-        MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let climbs = MultiStart {
+        starts: starts.len(),
+        grid: 0,
+        climber: Climber { within: within.cloned(), ..Climber::default() },
+        only_converged: false,
+    };
     let mut best = match climbs.climb_from(target, region, &starts) {
         Ok(best) => best,
         // All of these were tried before: take the best of the rest.
-        Err(MaximizeError::NothingLeft { .. }) => best_of(&kept, state.kept().points(), region)?,
+        Err(MaximizeError::NothingLeft { .. }) => best_candidate(&kept, &fresh, state, region)?,
         Err(error) => return Err(error),
     };
     best.work.values += kept.len() + fresh.len();

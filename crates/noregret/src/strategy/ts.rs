@@ -71,7 +71,7 @@ impl Strategy for Ts {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let TsConfig { solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: self.name, solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new(self.name, solver, *measure, *initial_points);
         let mut taken = Taken::default();
         suggest::propose_with(
             course,

@@ -121,7 +121,7 @@ impl Strategy for TsRsr {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let TsRsrConfig { explore, refine, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "ts-rsr", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("ts-rsr", solver, *measure, *initial_points);
         suggest::propose_with(
             course,
             &mut self.model,

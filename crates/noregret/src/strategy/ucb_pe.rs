@@ -86,7 +86,7 @@ impl Strategy for UcbPe {
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
         let UcbPeConfig { beta, region, solver, measure, initial_points, .. } = &self.config;
-        let course = Course { name: "ucb-pe", solver, measure: *measure, initial_points: *initial_points };
+        let course = Course::new("ucb-pe", solver, *measure, *initial_points);
         let space = history.space();
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let beta = beta.value(&Round {

@@ -123,7 +123,6 @@ fn statistics(coordinate: &[f64], c: f64, inverse: f64, category: bool) -> [f64;
     block
 }
 
-
 struct Column<'a> {
     anova: &'a Anova<'a>,
     points: &'a Points,

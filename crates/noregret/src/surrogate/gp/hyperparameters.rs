@@ -50,6 +50,13 @@ pub enum Prior {
         /// Standard deviation of the logarithm.
         scale: f64,
     },
+    /// The same, as a density of the logarithm: the most probable value is `exp(location)`.
+    Log {
+        /// Mean of the logarithm.
+        location: f64,
+        /// Standard deviation of the logarithm.
+        scale: f64,
+    },
     /// `log l ~ N(sqrt(2) + log(d) / 2, 3)`: typical distances in the cube grow with `sqrt(d)`, and so does what counts as
     /// smooth (Hvarfner, Hellsten & Nardi 2024, "Vanilla Bayesian optimization performs great in high dimensions").
     DimensionScaled,
@@ -62,6 +69,10 @@ impl Prior {
     pub(crate) fn log_density(self, log: f64, dims: usize) -> (f64, f64) {
         let (location, scale) = match self {
             Prior::Flat => return (0.0, 0.0),
+            Prior::Log { location, scale } => {
+                let z = (log - location) / scale;
+                return (-0.5 * z * z, -z / scale);
+            }
             Prior::LogNormal { location, scale } => (location, scale),
             Prior::DimensionScaled => {
                 (std::f64::consts::SQRT_2 + 0.5 * (dims.max(1) as f64).ln(), 3.0_f64.sqrt())

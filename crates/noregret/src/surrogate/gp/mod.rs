@@ -58,6 +58,8 @@ pub struct GpConfig {
     pub refit_growth: f64,
     /// Start a fit where the last one ended.
     pub warm_start: bool,
+    /// Noise of the values that points which run, and those of a batch, are going to have.
+    pub pending: Pending,
     /// Random features of a posterior sample.
     pub features: usize,
 }
@@ -97,9 +99,22 @@ impl Default for GpConfig {
             fit_points: 500,
             refit_growth: 0.125,
             warm_start: true,
+            pending: Pending::Noisy,
             features: 1_024,
         }
     }
+}
+
+/// What noise the values of running points are going to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Pending {
+    /// That of all values.
+    #[default]
+    Noisy,
+    /// None: nothing more is to be learnt where a point runs, which keeps the points of a batch apart.
+    Exact,
 }
 
 /// A setting of the Gaussian process that cannot be meant.
@@ -156,8 +171,12 @@ pub enum GpConfigError {
 impl GpConfig {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<(), GpConfigError> {
-        let tunables =
-            [("lengthscale", self.lengthscale), ("outputscale", self.outputscale), ("noise", self.noise), ("odds", self.odds)];
+        let tunables = [
+            ("lengthscale", self.lengthscale),
+            ("outputscale", self.outputscale),
+            ("noise", self.noise),
+            ("odds", self.odds),
+        ];
         for (name, t) in tunables {
             if !t.is_valid() {
                 return Err(GpConfigError::Bounds { name, low: t.low, start: t.start, high: t.high });

@@ -265,7 +265,12 @@ fn degrees_of_freedom(form: Form) -> Option<f64> {
         Form::Matern12 => Some(1.0),
         Form::Matern32 => Some(3.0),
         Form::Matern52 => Some(5.0),
-        Form::SquaredExponential | Form::Anova | Form::Linear | Form::Overlap | Form::NtkRelu | Form::NtkErf => None,
+        Form::SquaredExponential
+        | Form::Anova
+        | Form::Linear
+        | Form::Overlap
+        | Form::NtkRelu
+        | Form::NtkErf => None,
     }
 }
 

@@ -50,6 +50,12 @@ fn mixed_kernel() -> Kernel {
     }
 }
 
+/// The same coordinates in the terms of an analysis of variance; 0.7 against 1 for a coordinate's part in a term.
+fn anova_kernel() -> Kernel {
+    let factor = Factor::new(Form::Anova, vec![0, 1, 2], vec![0.4, 0.8, 1.5, 0.7]);
+    Kernel { outputscale: 1.4, factors: vec![Factor { categories: 1, ..factor }] }
+}
+
 fn smooth(dims: usize) -> Kernel {
     Kernel::new(Form::Matern52, vec![0.5; dims], dims, 1.2)
 }
@@ -269,9 +275,14 @@ fn joint_draws_have_the_posterior_moments() {
 
 #[test]
 fn pathwise_draws_have_the_posterior_moments() {
-    for form in [Form::SquaredExponential, Form::Matern12, Form::Matern32, Form::Matern52] {
+    let forms = [Form::SquaredExponential, Form::Matern12, Form::Matern32, Form::Matern52];
+    let mut kernels = vec![anova_kernel()];
+    for form in forms {
         let mut kernel = mixed_kernel();
         kernel.factors[0].form = form;
+        kernels.push(kernel);
+    }
+    for kernel in kernels {
         let gp = model(kernel, 3, 8);
         // Two of the points share the category of an observation, the others have their own.
         let mut at = random_points(3, 4, &mut stream(9));
@@ -288,6 +299,63 @@ fn pathwise_draws_have_the_posterior_moments() {
             0.01,
         );
     }
+}
+
+/// Multiplied out: the sum over all sets of coordinates of the product on the set, weighed by the chance of the set.
+#[test]
+fn anova_is_the_sum_over_sets_of_coordinates() {
+    let kernel = anova_kernel();
+    let points = random_points(3, 40, &mut stream(19));
+    let mut x = points.point(3);
+    x[0] += 0.1;
+    let mut column = vec![0.0; 40];
+    kernel.column(&points, 0, &x, &mut column);
+    let one = |form, k: usize, l: f64, c: &[f64]| {
+        let mut h = [0.0];
+        let single = Kernel { outputscale: 1.0, factors: vec![Factor::new(form, vec![k], vec![l])] };
+        single.column(&Points::from_columns(3, c), 0, &x, &mut h);
+        h[0]
+    };
+    let p = 1.0 / 1.7;
+    for (i, value) in column.iter().enumerate() {
+        let c = points.point(i);
+        let h = [
+            one(Form::Matern52, 0, 0.4, &c),
+            one(Form::Matern52, 1, 0.8, &c),
+            one(Form::Overlap, 2, 1.5, &c),
+        ];
+        let set = |chosen: u32| -> f64 {
+            (0..3).map(|k| if chosen >> k & 1 == 1 { p * h[k] } else { 1.0 - p }).product()
+        };
+        let sum: f64 = (0..8).map(set).sum();
+        assert!((value - 1.4 * sum).abs() < 1e-14, "{i}: {value} {}", 1.4 * sum);
+    }
+    assert!((kernel.variance(&x) - 1.4).abs() < 1e-15);
+}
+
+/// Of a sum of functions of one coordinate each, few values tell all: what a product kernel cannot see between them.
+#[test]
+fn fit_finds_that_a_sum_is_a_sum() {
+    let (d, n) = (6, 60);
+    let points = random_points(d, n, &mut stream(20));
+    let sum = |x: &[f64]| x.iter().enumerate().map(|(k, x)| (6.0 * x + k as f64).sin()).sum::<f64>() / 1.7;
+    let product = |x: &[f64]| 4.0 * x[..3].iter().map(|x| (6.0 * x).sin()).product::<f64>();
+    let chance = |f: &dyn Fn(&[f64]) -> f64| {
+        let y: Vec<f64> = (0..n).map(|i| f(&points.point(i))).collect();
+        let kernel = Kernel {
+            outputscale: 1.0,
+            factors: vec![Factor::new(Form::Anova, (0..d).collect(), vec![1.0; d + 1])],
+        };
+        let known = vec![None; n];
+        let problem = fit_problem(&kernel, &points, &y, &known);
+        let start =
+            Hyperparameters { lengthscales: vec![1.0; d + 1], outputscale: 1.0, noise_variance: 1e-2 };
+        let fitted = problem.fit(&start, Effort { evaluations: 100, tolerance: 1e-4 }).hyperparameters;
+        1.0 / (1.0 + fitted.lengthscales[d])
+    };
+    let (of_sum, of_product) = (chance(&sum), chance(&product));
+    // Six coordinates in a term with this chance each: below one together, and several.
+    assert!(of_sum < 1.0 / 6.0 && of_product > 0.3, "{of_sum} {of_product}");
 }
 
 #[test]
@@ -351,6 +419,7 @@ fn fit_problem<'a>(
         y,
         known_noise,
         lengthscale: Tunable { start: 0.5, low: 1e-2, high: 1e2, prior: Prior::DimensionScaled },
+        odds: Tunable { start: 1.0, low: 1e-2, high: 1e2, prior: Prior::Log { location: 1.0, scale: 2.0 } },
         outputscale: Tunable { start: 1.0, low: 1e-2, high: 1e2, prior: log_normal(1.0) },
         noise: Tunable { start: 1e-2, low: 1e-6, high: 1.0, prior: log_normal(-4.0) },
     }
@@ -360,15 +429,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn likelihood_gradient_is_the_difference_quotient(
-        form in prop::sample::select(&[Form::SquaredExponential, Form::Matern12, Form::Matern32, Form::Matern52, Form::Linear, Form::NtkRelu, Form::NtkErf][..]),
+        form in prop::sample::select(&[Form::Anova, Form::SquaredExponential, Form::Matern12, Form::Matern32, Form::Matern52, Form::Linear, Form::NtkRelu, Form::NtkErf][..]),
         symmetric in any::<bool>(),
-        t in prop::collection::vec(-1.0..1.0_f64, 5),
+        t in prop::collection::vec(-1.0..1.0_f64, 6),
         isotropic in any::<bool>(),
     ) {
-        let mut kernel = mixed_kernel();
+        let mut kernel = if form == Form::Anova { anova_kernel() } else { mixed_kernel() };
         kernel.factors[0].form = form;
         kernel.factors[0].ntk.symmetric = symmetric;
-        if isotropic {
+        if isotropic && form != Form::Anova {
             kernel.factors[0].lengthscales.truncate(1);
         }
         let points = {

@@ -37,8 +37,8 @@ pub struct Warp {
     pub lambda: f64,
 }
 
-/// Between the logarithm of one side and that of the other.
-const POWERS: (f64, f64) = (0.0, 2.0);
+/// From the logarithm of the upper side to beyond that of the lower one, where the lowest values are bounded.
+const POWERS: (f64, f64) = (0.0, 2.5);
 /// Quartiles of a normal sample are this many deviations apart.
 const QUARTILES: f64 = 1.349;
 /// Fewer values say nothing about tails.
@@ -138,6 +138,9 @@ mod tests {
     fn nothing_is_made_of_few_or_equal_values() {
         assert_eq!(Warp::fit(&[1.0, 2.0, 9.0]), None);
         assert_eq!(Warp::fit(&[1.0; 20]), None);
-        assert_eq!(Warp::fit(&[-1e308, -1e307, 0.0, 1e-300, 1e307, 1e308]).map(|w| w.value(0.0).is_finite()), None);
+        assert_eq!(
+            Warp::fit(&[-1e308, -1e307, 0.0, 1e-300, 1e307, 1e308]).map(|w| w.value(0.0).is_finite()),
+            None
+        );
     }
 }
