@@ -177,44 +177,53 @@ def argument(allowed: Sequence[str]) -> str:
     return name
 
 
-def serve(make: Callable[[Run], Peer]) -> None:
+def answer_lines(answer: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
     """Answer requests until "stop" or the end of input. A library's exception becomes an answer, not an exit."""
-    peer: Peer | None = None
     for line in sys.stdin:
         if not line.strip():
             continue
         stopping = False
         try:
             request = json.loads(line)
-            command = request["cmd"]
-            if command == "start":
-                peer = None
-                peer = make(_parse_run(request))
-                answer: dict[str, Any] = {"ok": True, "method": peer.method, "version": peer.version}
-            elif command == "stop":
-                stopping = True
-                answer = {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0}
-            elif peer is None:
-                answer = {"error": f"{command} before a successful start"}
-            elif command == "ask":
-                answer = _ask(peer, int(request["n"]))
-            elif command == "tell":
-                begun = time.perf_counter()
-                peer.tell(request["points"], [float(v) for v in request["values"]])
-                answer = {"ok": True, "seconds": time.perf_counter() - begun}
+            stopping = request["cmd"] == "stop"
+            if stopping:
+                reply = {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0}
             else:
-                answer = {"error": f"unknown command {command!r}"}
+                reply = answer(request["cmd"], request)
         except Unsupported as error:
-            answer = {"error": f"unsupported: {error}"}
+            reply = {"error": f"unsupported: {error}"}
         except BaseException as error:  # Rust panics reach Python as BaseException (pyo3's PanicException).
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             traceback.print_exc()
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        ANSWERS.write(json.dumps(answer) + "\n")
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        ANSWERS.write(json.dumps(reply) + "\n")
         ANSWERS.flush()
         if stopping:
             return
+
+
+def serve(make: Callable[[Run], Peer]) -> None:
+    """Answer for an optimiser."""
+    peer: Peer | None = None
+
+    def answer(command: str, request: dict[str, Any]) -> dict[str, Any]:
+        nonlocal peer
+        if command == "start":
+            peer = None
+            peer = make(_parse_run(request))
+            return {"ok": True, "method": peer.method, "version": peer.version}
+        if peer is None:
+            return {"error": f"{command} before a successful start"}
+        if command == "ask":
+            return _ask(peer, int(request["n"]))
+        if command == "tell":
+            begun = time.perf_counter()
+            peer.tell(request["points"], [float(v) for v in request["values"]])
+            return {"ok": True, "seconds": time.perf_counter() - begun}
+        return {"error": f"unknown command {command!r}"}
+
+    answer_lines(answer)
 
 
 def _ask(peer: Peer, n: int) -> dict[str, Any]:

@@ -63,6 +63,29 @@ pub enum BenchError {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// A program in Python, without which the experiment cannot be run, could not be started.
+    #[error(
+        "no Python environment {environment} at {}; benchmarks/peers/make_environments.sh FOLDER {} makes it, \
+         --environments FOLDER names it",
+        python.as_ref().map_or("hand".into(), |python| python.display().to_string()),
+        environment.trim_start_matches(".venv-")
+    )]
+    NoEnvironment {
+        /// Its name.
+        environment: &'static str,
+        /// Where its interpreter was looked for, if a folder was named.
+        python: Option<PathBuf>,
+        /// Why it could not be started.
+        source: Option<io::Error>,
+    },
+    /// A program in Python failed.
+    #[error("{script}: {problem}")]
+    Adapter {
+        /// Which one.
+        script: &'static str,
+        /// What it said.
+        problem: String,
+    },
     /// The library cannot do yet what the experiment needs.
     #[error("{what} is not available yet")]
     NotAvailable {

@@ -3,8 +3,10 @@
 //! An experiment is a module with a `Config` (the shared [`Options`] and flags of its own, read from the command line)
 //! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
 
+mod adapter;
 pub mod auto;
 pub mod bbkb;
+pub mod bbob;
 mod data_table;
 mod error;
 pub mod inexact;

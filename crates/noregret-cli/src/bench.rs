@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{auto, bbkb, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
+use noregret_bench::{auto, bbkb, bbob, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,9 @@ enum Experiment {
     /// Near-linear time over large sets of candidates, in adaptive batches (Calandriello et al. 2020)
     #[command(after_help = bbkb::AFTER_HELP)]
     Bbkb(bbkb::Config),
+    /// The 24 functions of COCO's suite BBOB: which share of its targets is reached (Phan-Trong et al. 2023, Figure 2)
+    #[command(after_help = bbob::AFTER_HELP)]
+    Bbob(bbob::Config),
     /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
     #[command(after_help = inexact::AFTER_HELP)]
     Inexact(inexact::Config),
@@ -50,6 +53,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
         Experiment::Auto(config) => auto::run(config, out)?,
         Experiment::Bbkb(config) => bbkb::run(config, out)?,
+        Experiment::Bbob(config) => bbob::run(config, out)?,
         Experiment::Inexact(config) => inexact::run(config, out)?,
         Experiment::NeuralBo(config) => neural_bo::run(config, out)?,
         Experiment::Peers(config) => peers::run(config, out)?,

@@ -1,9 +1,7 @@
 //! Whoever answers questions: our own study, or a peer in a process of its own.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use noregret::{Algorithm, Params, Study};
@@ -12,6 +10,7 @@ use serde_json::{Value as Json, json};
 use super::Config;
 use super::task::{Point, Task};
 use crate::BenchError;
+use crate::adapter::{Adapter, Script};
 use crate::report::peak_memory_mb;
 
 /// A peer, and how its adapter is called.
@@ -65,15 +64,8 @@ pub(crate) struct Contender {
 
 /// Ours, or a peer with its process once that runs.
 enum Method {
-    Ours(Algorithm),
-    Peer(&'static Peer, Option<Process>),
-}
-
-/// An adapter that runs.
-struct Process {
-    child: Child,
-    questions: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    Ours(Box<Algorithm>),
+    Peer(&'static Peer, Option<Adapter>),
 }
 
 impl Contender {
@@ -82,7 +74,7 @@ impl Contender {
         let peer = PEERS.iter().find(|peer| peer.method == method);
         let method = match peer {
             Some(peer) => Method::Peer(peer, None),
-            None => Method::Ours(Algorithm::by_name(method).map_err(noregret::Error::from)?),
+            None => Method::Ours(Box::new(Algorithm::by_name(method).map_err(noregret::Error::from)?)),
         };
         let Config { environments, adapters, .. } = config.clone();
         Ok(Self {
@@ -98,7 +90,7 @@ impl Contender {
 
     /// One of our algorithms with options of its own.
     pub(crate) fn ours(algorithm: Algorithm) -> Self {
-        let method = Method::Ours(algorithm);
+        let method = Method::Ours(Box::new(algorithm));
         let (environments, adapters) = (None, PathBuf::new());
         Self {
             method,
@@ -115,7 +107,8 @@ impl Contender {
     pub(crate) fn start(&mut self, task: &Task, seed: u64) -> Result<(), BenchError> {
         self.problem = None;
         if let Method::Ours(algorithm) = &self.method {
-            let builder = Study::builder().space(task.space()?).algorithm(algorithm.clone()).seed(seed);
+            let builder =
+                Study::builder().space(task.space()?).algorithm(algorithm.as_ref().clone()).seed(seed);
             self.study = Some(builder.build()?);
             self.running.clear();
             return Ok(());
@@ -160,70 +153,36 @@ impl Contender {
     /// The most memory that the method's process has needed until now.
     pub(crate) fn peak_mb(&self) -> Option<f64> {
         match &self.method {
-            Method::Peer(_, process) => peak_memory_mb(Some(process.as_ref()?.child.id())),
+            Method::Peer(_, process) => peak_memory_mb(Some(process.as_ref()?.id())),
             Method::Ours(_) => peak_memory_mb(None),
         }
     }
 
     /// Ends its process, if it has one.
     pub(crate) fn stop(&mut self) {
-        if let Method::Peer(_, process) = &mut self.method
-            && let Some(mut process) = process.take()
-        {
-            // Whether it goes willingly or not makes no difference.
-            let _ = writeln!(process.questions, "{}", json!({"cmd": "stop"}));
-            drop(process.questions);
-            let _ = process.child.wait();
+        if let Method::Peer(_, process) = &mut self.method {
+            *process = None;
         }
     }
 
     fn launch(&mut self) -> Result<(), BenchError> {
         let Method::Peer(peer, process @ None) = &mut self.method else { return Ok(()) };
-        let missing = |what: String| BenchError::NotAvailable {
-            what: format!(
-                "{what} ({}); benchmarks/peers/make_environments.sh FOLDER makes it, --environments FOLDER names it",
-                peer.method
-            ),
-        };
-        let folder = self.environments.as_ref().ok_or_else(|| missing("the peers' environment".into()))?;
-        let python = folder.join(peer.environment).join("bin").join("python");
-        let mut command = Command::new(&python);
-        command.arg(self.adapters.join(peer.adapter)).args(peer.argument);
-        for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
-            command.env(name, self.threads.to_string());
-        }
-        command.env("PYTHONHASHSEED", "0");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| missing(format!("{}: {error}", python.display())))?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (questions, answers) = pipes.expect("invariant: both are piped");
-        *process = Some(Process { child, questions, answers: BufReader::new(answers) });
+        let script = Script { environment: peer.environment, name: peer.adapter, argument: peer.argument };
+        *process = Some(Adapter::start(&script, self.environments.as_deref(), &self.adapters, self.threads)?);
         Ok(())
     }
 
     /// A question and its answer. What the adapter cannot do is a problem of this run; one that has died is started again for the next.
     fn converse(&mut self, question: &Json) -> Json {
         let Method::Peer(_, Some(process)) = &mut self.method else { return Json::Null };
-        let mut line = String::new();
-        let spoken =
-            writeln!(process.questions, "{question}").and_then(|()| process.answers.read_line(&mut line));
-        let answer: Json = match spoken {
-            Ok(0) | Err(_) => {
-                self.stop();
-                json!({"error": "the adapter has died"})
-            }
-            Ok(_) => serde_json::from_str(&line).unwrap_or_else(|error| json!({"error": error.to_string()})),
-        };
+        let answer = process.converse(question).unwrap_or_else(|error| {
+            self.stop();
+            json!({"error": error.to_string()})
+        });
         if let Some(problem) = answer["error"].as_str() {
             self.problem = Some(problem.to_owned());
         }
         answer
-    }
-}
-
-impl Drop for Contender {
-    fn drop(&mut self) {
-        self.stop();
     }
 }
 
