@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::report::Record;
+use crate::report::{Page, Record};
 use crate::{BenchError, Options};
 
 /// Takes the results of one experiment.
@@ -100,6 +100,11 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// The experiment and its setting, as file names begin.
+    pub fn stem(&self) -> &str {
+        &self.stem
+    }
+
     /// Whether figures are wanted.
     pub fn wants_figures(&self) -> bool {
         self.folder.is_some()
@@ -110,6 +115,15 @@ impl<'a> Output<'a> {
         if let Some(folder) = &self.folder {
             let path = folder.join(format!("{}-{name}.svg", self.stem));
             fs::write(&path, svg).map_err(|source| at(&path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page of the results, if there is a folder for it.
+    pub fn page(&mut self, page: &Page) -> Result<(), BenchError> {
+        if let Some(folder) = &self.folder {
+            let path = folder.join(format!("{}.html", self.stem));
+            fs::write(&path, page.to_string()).map_err(|source| at(&path, source))?;
         }
         Ok(())
     }
@@ -188,9 +202,12 @@ mod tests {
         let options = Options { out: Some(folder.clone()), ..Options::default() };
         printed(&options);
         let mut out = Vec::new();
-        Output::new(&options, "other", &mut out).unwrap().figure("regret", "<svg/>").unwrap();
+        let mut output = Output::new(&options, "other", &mut out).unwrap();
+        output.figure("regret", "<svg/>").unwrap();
+        output.page(&Page::new("other")).unwrap();
         assert_eq!(fs::read_to_string(folder.join("test.jsonl")).unwrap().lines().count(), 1);
         assert_eq!(fs::read_to_string(folder.join("other-regret.svg")).unwrap(), "<svg/>");
+        assert!(fs::read_to_string(folder.join("other.html")).unwrap().contains("<h1>other</h1>"));
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct Contender {
     /// The study of the run, and the numbers of its running trials with their points.
     study: Option<Study>,
     running: VecDeque<(u64, Point)>,
+    /// The peer's version, once its adapter has told it.
+    version: Option<String>,
     /// Failures of the adapter in this run.
     pub(crate) problem: Option<String>,
 }
@@ -76,29 +78,27 @@ impl Contender {
             Some(peer) => Method::Peer(peer, None),
             None => Method::Ours(Box::new(Algorithm::by_name(method).map_err(noregret::Error::from)?)),
         };
-        let Config { environments, adapters, .. } = config.clone();
-        Ok(Self {
-            method,
-            environments,
-            adapters,
-            threads,
-            study: None,
-            running: VecDeque::new(),
-            problem: None,
-        })
+        let mut contender = Self::bare(method);
+        contender.environments.clone_from(&config.environments);
+        contender.adapters.clone_from(&config.adapters);
+        contender.threads = threads;
+        Ok(contender)
     }
 
     /// One of our algorithms with options of its own.
     pub(crate) fn ours(algorithm: Algorithm) -> Self {
-        let method = Method::Ours(Box::new(algorithm));
-        let (environments, adapters) = (None, PathBuf::new());
+        Self::bare(Method::Ours(Box::new(algorithm)))
+    }
+
+    fn bare(method: Method) -> Self {
         Self {
             method,
-            environments,
-            adapters,
+            environments: None,
+            adapters: PathBuf::new(),
             threads: 1,
             study: None,
             running: VecDeque::new(),
+            version: None,
             problem: None,
         }
     }
@@ -107,8 +107,7 @@ impl Contender {
     pub(crate) fn start(&mut self, task: &Task, seed: u64) -> Result<(), BenchError> {
         self.problem = None;
         if let Method::Ours(algorithm) = &self.method {
-            let builder =
-                Study::builder().space(task.space()?).algorithm(algorithm.as_ref().clone()).seed(seed);
+            let builder = Study::builder().space(task.space()?).algorithm((**algorithm).clone()).seed(seed);
             self.study = Some(builder.build()?);
             self.running.clear();
             return Ok(());
@@ -118,7 +117,10 @@ impl Contender {
             "cmd": "start", "seed": seed, "batch": task.batch, "budget": task.evaluations, "initial": task.initial,
             "space": task.space_json(),
         });
-        self.converse(&question);
+        let answer = self.converse(&question);
+        if let Some(version) = answer["version"].as_str() {
+            self.version = Some(version.to_owned());
+        }
         Ok(())
     }
 
@@ -155,6 +157,14 @@ impl Contender {
         match &self.method {
             Method::Peer(_, process) => peak_memory_mb(Some(process.as_ref()?.id())),
             Method::Ours(_) => peak_memory_mb(None),
+        }
+    }
+
+    /// The version of the library behind the method, where it is known.
+    pub(crate) fn version(&self) -> Option<&str> {
+        match &self.method {
+            Method::Peer(..) => self.version.as_deref(),
+            Method::Ours(_) => Some(env!("CARGO_PKG_VERSION")), // of the workspace, which the library shares
         }
     }
 

@@ -1,139 +1,159 @@
-//! Who was better, by how much, and what it cost.
-//!
-//! # Notation
-//! | here        | meaning                                                                                             |
-//! |-------------|-----------------------------------------------------------------------------------------------------|
-//! | `k`, `n`    | methods, blocks                                                                                     |
-//! | mean rank   | over blocks, of the regret within the block: 1 is best, equal ones share their mean rank            |
-//! | `CD`        | Nemenyi's critical difference of mean ranks at 5 %, `q sqrt(k (k + 1) / (6 n))` (Demsar 2006, section 3.2.2) |
+//! Who was better, by how much, and what it cost: for the terminal, and as a page.
 
 use std::fmt::Write as _;
 
-use noregret_testkit::statistics::{holm, mean, median, quantile, ranks, signed_rank_test};
-
-use crate::report::table::compact;
-use crate::report::{LinePlot, Record, Table, mean_curves};
+use super::blocks::{Runs, has_failed};
+use super::costs::costs;
+use super::families::{basins, families};
+use super::page::Report;
+use super::pairs::pairs;
+use super::ranking::ranking;
+use super::regrets::{all_curves, regrets};
+use crate::report::{BarPlot, LinePlot, PlotError, RankAxis, Record, Surroundings, Table};
 use crate::{BenchError, Output};
 
-/// `q` of Nemenyi's test at 5 % for 2, 3, ... methods (Demsar 2006, Table 5a; from 11 on by the same studentised range).
-const Q: [f64; 11] = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164, 3.219, 3.268];
+/// A table with what must be said of it, and its pictures.
+pub(super) struct Finding {
+    pub(super) title: &'static str,
+    /// What the table shows and how it was made; nothing if there is nothing to show.
+    pub(super) lead: String,
+    pub(super) table: Table,
+    pub(super) figures: Vec<Figure>,
+}
 
-pub(crate) fn report(methods: &[&str], output: &mut Output<'_>) -> Result<(), BenchError> {
-    let records = output.records().to_vec();
-    let of =
-        |method: &str| records.iter().filter(|r| r.algorithm == method).cloned().collect::<Vec<Record>>();
-    let by_method: Vec<Vec<Record>> = methods.iter().map(|method| of(method)).collect();
-    let blocks = blocks(&by_method);
-    let mut text = format!(
-        "Functions with their minimum in a random place; regret of the best point evaluated, noise left out.\n{} blocks of {} methods.\n\n",
-        blocks.len(),
-        methods.len()
-    );
-    let _ = writeln!(text, "Regret at the end: median [quartiles]\n{}", regrets(methods, &by_method));
-    text += &ranking(methods, &blocks);
-    let _ = writeln!(
-        text,
-        "\nWhat it cost: seconds a point after the design (median), and the process at its largest\n{}",
-        costs(methods, &by_method)
-    );
-    for record in &records {
-        if let Some(problem) = record.extra.get("problem_of_the_method") {
-            let Record { algorithm, problem: function, batch, run, .. } = record;
-            let _ = writeln!(text, "{algorithm} on {function}, batches of {batch}, run {run}: {problem}");
+/// A picture, drawn if somebody wants it.
+pub(super) enum Figure {
+    Ranks(RankAxis),
+    Lines(LinePlot),
+    Bars(BarPlot),
+}
+
+impl Figure {
+    pub(super) fn to_svg(&self) -> Result<String, PlotError> {
+        match self {
+            Self::Ranks(axis) => Ok(axis.to_svg()),
+            Self::Lines(plot) => plot.to_svg(),
+            Self::Bars(plot) => plot.to_svg(),
         }
     }
-    output.text(text)?;
+}
+
+/// Prints the findings, and writes them as a figure and a page if there is a folder.
+pub(crate) fn report(methods: &[&str], output: &mut Output<'_>) -> Result<(), BenchError> {
+    let records = output.records().to_vec();
+    let runs = methods.iter().map(|method| Runs::of(method, &records));
+    let (methods, absent): (Vec<Runs<'_>>, Vec<Runs<'_>>) = runs.partition(|runs| !runs.records.is_empty());
+    let findings: [fn(&[Runs<'_>]) -> Finding; 6] = [ranking, pairs, families, basins, regrets, costs];
+    let report = Report {
+        title: format!("noregret bench {}", output.stem()),
+        summary: summary(&methods, &absent),
+        findings: findings
+            .map(|find| find(&methods))
+            .into_iter()
+            .filter(|found| !found.lead.is_empty())
+            .collect(),
+        failures: records.iter().filter(|record| has_failed(record)).map(failure).collect(),
+        versions: versions(&methods),
+    };
+    output.text(text(&report))?;
     if output.wants_figures() {
-        let mut named = records;
-        named
-            .iter_mut()
-            .for_each(|record| record.problem = format!("{}, q = {}", record.problem, record.batch));
-        let plot = LinePlot {
-            title: "Regret of the best point so far, noise left out".into(),
-            x_label: "batch".into(),
-            y_label: "regret".into(),
-            log_y: true,
-            panels: LinePlot::panels_of(&mean_curves(&named, |record| &record.regret_curve)),
-        };
-        output.figure("regret", &plot.to_svg()?)?;
+        output.figure("regret", &all_curves(&methods).to_svg()?)?;
+        output.page(&report.page(&Surroundings::here())?)?;
     }
     Ok(())
 }
 
-/// The regrets of all methods where all have run: a row for each block, of which each is of a problem, a batch size and a seed.
-fn blocks(by_method: &[Vec<Record>]) -> Vec<Vec<f64>> {
-    let Some((first, others)) = by_method.split_first() else { return Vec::new() };
-    let key = |record: &Record| (record.problem.clone(), record.batch, record.seed, record.evaluations);
-    // A failed run is as bad as can be.
-    let regret = |record: &Record| {
-        let failed = record.extra.contains_key("problem_of_the_method") || record.simple_regret.is_nan();
-        if failed { f64::INFINITY } else { record.simple_regret }
-    };
-    let row = |record: &Record| {
-        let same = |runs: &Vec<Record>| runs.iter().find(|other| key(other) == key(record)).map(regret);
-        std::iter::once(Some(regret(record))).chain(others.iter().map(same)).collect::<Option<Vec<f64>>>()
-    };
-    first.iter().filter_map(row).collect()
-}
-
-fn regrets(methods: &[&str], by_method: &[Vec<Record>]) -> Table {
-    let mut table = Table::new(["problem", "batch"].into_iter().chain(methods.iter().copied()));
-    let mut rows: Vec<(&str, usize)> = Vec::new();
-    for record in by_method.iter().flatten() {
-        if !rows.contains(&(&record.problem, record.batch)) {
-            rows.push((&record.problem, record.batch));
+fn text(report: &Report) -> String {
+    let mut text = format!("{}\n", report.summary);
+    for Finding { title, lead, table, .. } in &report.findings {
+        let _ = writeln!(text, "\n{title}\n{lead}");
+        if !table.rows().is_empty() {
+            let _ = write!(text, "{table}");
         }
     }
-    for (problem, batch) in rows {
-        let cell = |runs: &Vec<Record>| {
-            let of = |r: &&Record| r.problem == problem && r.batch == batch && !r.simple_regret.is_nan();
-            let values: Vec<f64> = runs.iter().filter(of).map(|r| r.simple_regret).collect();
-            if values.is_empty() {
-                return String::new();
-            }
-            let quartile = |p| compact(quantile(&values, p));
-            format!("{} [{}, {}]", compact(median(&values)), quartile(0.25), quartile(0.75))
-        };
-        let cells = [problem.to_owned(), batch.to_string()].into_iter().chain(by_method.iter().map(cell));
-        table.row(cells);
+    if !report.failures.is_empty() {
+        let _ = writeln!(text, "\nRuns that failed\n{}", report.failures.join("\n"));
+    }
+    text
+}
+
+fn summary(methods: &[Runs<'_>], absent: &[Runs<'_>]) -> String {
+    let runs: usize = methods.iter().map(|runs| runs.records.len()).sum();
+    let mut text = format!(
+        "Functions with their minimum in a random place; regret of the best point evaluated, noise left out. {runs} runs \
+         of {} methods on {} problems.",
+        methods.len(),
+        problems_of(methods).len(),
+    );
+    if !absent.is_empty() {
+        let names: Vec<&str> = absent.iter().map(|runs| runs.method).collect();
+        let _ = write!(text, " No runs of: {}.", names.join(", "));
+    }
+    text
+}
+
+fn failure(record: &Record) -> String {
+    let Record { algorithm, problem, batch, run, .. } = record;
+    let what = record.extra.get("problem_of_the_method").and_then(|what| what.as_str());
+    format!(
+        "{algorithm} on {problem}, batches of {batch}, run {run}: {}",
+        what.unwrap_or("no number came of it")
+    )
+}
+
+/// The versions that the records name, several if there are; nothing for records from before they did.
+fn versions(methods: &[Runs<'_>]) -> Table {
+    let mut table = Table::new(["method", "version"]);
+    for runs in methods {
+        let mut versions: Vec<&str> =
+            runs.records.iter().filter_map(|record| record.extra.get("version")?.as_str()).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let versions = if versions.is_empty() { "not recorded".into() } else { versions.join(", ") };
+        table.row([runs.method.to_owned(), versions]);
     }
     table
 }
 
-fn ranking(methods: &[&str], blocks: &[Vec<f64>]) -> String {
-    let k = methods.len();
-    if blocks.is_empty() || k < 2 {
-        return "No block has been run by all methods: nothing to rank.\n".into();
+/// Problems in the order in which they were first met.
+pub(super) fn problems_of<'a>(methods: &[Runs<'a>]) -> Vec<&'a str> {
+    let mut problems: Vec<&str> = Vec::new();
+    for record in methods.iter().flat_map(|runs| &runs.records) {
+        if !problems.contains(&record.problem.as_str()) {
+            problems.push(&record.problem);
+        }
     }
-    let ranked: Vec<Vec<f64>> = blocks.iter().map(|block| ranks(block)).collect();
-    let column = |rows: &[Vec<f64>], j: usize| rows.iter().map(|row| row[j]).collect::<Vec<f64>>();
-    let ours = column(&ranked, 0);
-    // Ranks rather than regrets: blocks have units of their own, and regrets of whole orders of magnitude.
-    let p_values: Vec<f64> = (1..k).map(|j| signed_rank_test(&column(&ranked, j), &ours)).collect();
-    let adjusted = holm(&p_values);
-    let mut order: Vec<usize> = (0..k).collect();
-    let mean_rank = |j: usize| mean(&column(&ranked, j));
-    order.sort_by(|&a, &b| mean_rank(a).total_cmp(&mean_rank(b)));
-    let mut table =
-        Table::new(["method", "mean rank", "best in", "last in", "p against the first named (Holm)"]);
-    for j in order {
-        let share = |rank: f64| ranked.iter().filter(|row| (row[j] - rank).abs() < 0.25).count().to_string();
-        let p = if j == 0 { String::new() } else { compact(adjusted[j - 1]) };
-        table.row([methods[j].to_owned(), format!("{:.2}", mean_rank(j)), share(1.0), share(k as f64), p]);
-    }
-    let n = blocks.len() as f64;
-    let difference = Q.get(k - 2).map(|q| q * (k as f64 * (k as f64 + 1.0) / (6.0 * n)).sqrt());
-    let difference = difference.map_or("unknown for so many methods".into(), |cd| format!("{cd:.2}"));
-    format!("Ranks within {} blocks; critical difference (Nemenyi, 5 %): {difference}\n{table}", blocks.len())
+    problems
 }
 
-fn costs(methods: &[&str], by_method: &[Vec<Record>]) -> Table {
-    let mut table = Table::new(["method", "seconds", "slowest run", "peak MB"]);
-    for (method, runs) in methods.iter().zip(by_method) {
-        let seconds: Vec<f64> = runs.iter().map(|run| run.seconds_per_point).collect();
-        let peak = runs.iter().map(|run| run.extra_number("peak_mb")).fold(f64::NAN, f64::max);
-        let slowest = seconds.iter().copied().fold(f64::NAN, f64::max);
-        table.row([(*method).to_owned(), compact(median(&seconds)), compact(slowest), compact(peak)]);
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::tests::{record, with};
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_the_records() {
+        let all = [
+            with(record("a", "branin", 0, 1.0), "version", "2.0"),
+            with(record("a", "branin", 1, 1.0), "version", "1.9"),
+            with(record("a", "branin", 2, 1.0), "version", "2.0"),
+            record("b", "branin", 0, 1.0),
+        ];
+        let methods = ["a", "b"].map(|method| Runs::of(method, &all));
+        assert_eq!(versions(&methods).rows(), [["a", "1.9, 2.0"], ["b", "not recorded"]]);
     }
-    table
+
+    #[test]
+    fn the_summary_counts_and_names_the_missing() {
+        let all = [record("a", "branin", 0, 1.0), record("a", "levy-5d", 0, 1.0)];
+        let text = summary(&[Runs::of("a", &all)], &[Runs::of("b", &all)]);
+        assert!(text.contains("2 runs of 1 methods on 2 problems. No runs of: b."), "{text}");
+    }
+
+    #[test]
+    fn failures_say_what_and_where() {
+        let died = with(record("a", "branin", 3, 1.0), "problem_of_the_method", "died");
+        assert_eq!(failure(&died), "a on branin, batches of 5, run 0: died");
+        assert!(failure(&record("a", "branin", 3, f64::NAN)).ends_with("run 0: no number came of it"));
+    }
 }

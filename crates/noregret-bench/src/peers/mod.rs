@@ -7,9 +7,20 @@
 //!
 //! A run's regret is that of the best point evaluated, noise left out. Methods are ranked within a *block*: the runs of all methods with
 //! one function, batch size and seed.
+//!
+//! `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
+//! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal and for the `page`.
 
+mod basin;
+mod blocks;
 pub(crate) mod contender;
+mod costs;
+mod families;
 pub(crate) mod findings;
+mod page;
+mod pairs;
+mod ranking;
+mod regrets;
 pub(crate) mod run;
 pub(crate) mod task;
 
@@ -48,6 +59,33 @@ pub(crate) const PROBLEMS: [&str; 18] = [
     "ackley-10d-mixed",
 ];
 
+/// The same by what is hard about them, each once.
+const FAMILIES: [(&str, &[&str]); 6] = [
+    ("low-dimensional", &["branin", "six-hump-camel", "hartmann-3d"]),
+    ("smooth", &["rosenbrock-5d", "hartmann-6d"]),
+    (
+        "many basins",
+        &[
+            "levy-5d",
+            "ackley-5d",
+            "michalewicz-5d",
+            "griewank-8d",
+            "levy-10d",
+            "ackley-10d",
+            "styblinski-tang-10d",
+        ],
+    ),
+    ("high-dimensional", &["rastrigin-20d", "levy-50d"]),
+    ("noisy", &["hartmann-6d-noisy", "levy-10d-noisy"]),
+    ("mixed", &["levy-5d-mixed", "ackley-10d-mixed"]),
+];
+
+/// Whether a problem is continuous and has local minima to be caught in, by its name. Rosenbrock's valley has a second minimum from four
+/// dimensions on, at its far end, but is not hard for that.
+fn has_many_basins(problem: &str) -> bool {
+    !problem.starts_with("rosenbrock") && !problem.ends_with("-mixed")
+}
+
 /// What is run with `--quick`: problems, batches, methods and runs.
 const QUICK: (&[&str], &[usize], &[&str], u32) = (
     &["branin", "hartmann-6d", "levy-10d", "levy-5d-mixed"],
@@ -65,7 +103,8 @@ Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo
              skopt-gp, nevergrad-ngopt. The first one named is compared with the others. [default: auto, all peers, random]
 
 The peers need their environments: benchmarks/peers/make_environments.sh FOLDER. The whole takes days: begin with --quick, which
-leaves out the slow ones. With --out, runs whose records the folder already holds are not run again.
+leaves out the slow ones. With --out, runs whose records the folder already holds are not run again, and the results are also written as a
+page, peers.html. Methods need not have run the same: with --recorded nothing is run, and what the folder holds is reported.
 
 Examples:
   noregret bench peers --quick --environments ~/peer-environments --out figures
@@ -98,6 +137,10 @@ pub struct Config {
     /// Threads of every contender
     #[arg(long, value_name = "N", default_value = "2")]
     pub threads: Option<NonZeroUsize>,
+
+    /// Run nothing: report the records that the folder of --out holds
+    #[arg(long, requires = "out")]
+    pub recorded: bool,
 
     /// A small part in about a quarter of an hour, unless other flags name more
     #[arg(long)]
@@ -133,7 +176,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
                     let task = Task::new(problem, batch, config.evaluations.map(NonZeroUsize::get), seed);
                     progress.message(format!("{method}, {problem}, batches of {batch}, run {run}"));
                     let plan = Plan { task: &task, method, run, seed };
-                    if !output.reuse(|record| plan.is_of(record))? {
+                    if !output.reuse(|record| plan.is_of(record))? && !config.recorded {
                         output.record(plan.execute(&mut contender)?)?;
                     }
                     progress.advance(1);
@@ -185,6 +228,28 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_gets_a_page_and_is_enough_for_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = config("gp-ei,random", "branin,levy-5d-mixed");
+        config.options.out = Some(folder.path().to_owned());
+        run(&config, &mut Vec::new()).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let page = read("peers.html");
+        crate::report::html::tests::assert_well_formed(&page);
+        for record in Record::read_all(read("peers.jsonl").as_bytes()).unwrap() {
+            assert_eq!(record.extra["version"], env!("CARGO_PKG_VERSION"));
+            assert_eq!(record.extra.contains_key("global_basin"), record.problem == "branin");
+        }
+        // A peer that has no environment here, and no record: nothing is run, and the page says who is missing.
+        config.options.algorithms.push("optuna-tpe".into());
+        config.recorded = true;
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("No runs of: optuna-tpe") && text.contains("12 blocks"), "{text}");
+    }
+
+    #[test]
     fn a_peer_that_cannot_be_started_is_an_error_that_says_how() {
         let error = run(&config("optuna-gp", "branin"), &mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("make_environments.sh"), "{error}");
@@ -195,5 +260,7 @@ mod tests {
         assert!(contender::PEERS.iter().all(|peer| contender::names().contains(&peer.method)));
         assert!(QUICK.2.iter().all(|method| contender::names().contains(method)));
         assert!(QUICK.0.iter().all(|problem| PROBLEMS.contains(problem)));
+        let in_families: Vec<&str> = FAMILIES.iter().flat_map(|(_, problems)| *problems).copied().collect();
+        assert_eq!(in_families, PROBLEMS, "each in one family, in the order of the list");
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use noregret::math::rng::{Purpose, Seed};
 use rand_distr::{Distribution, StandardNormal};
 
+use super::basin;
 use super::contender::Contender;
-use super::task::Task;
+use super::task::{Point, Task};
 use crate::BenchError;
 use crate::report::Record;
 
@@ -31,7 +32,7 @@ impl Plan<'_> {
     pub(crate) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
         let task = self.task;
         let mut noise = Seed(self.seed).stream(Purpose::Noise, 0, 0);
-        let (mut best, mut done, mut rounds) = (f64::INFINITY, 0, 0);
+        let (mut best, mut best_point, mut done, mut rounds) = (f64::INFINITY, None::<Point>, 0, 0);
         let (mut curve, mut cumulative, mut seconds, mut points_of_model) = (Vec::new(), 0.0, 0.0, 0);
         contender.start(task, self.seed)?;
         while done < task.evaluations && contender.problem.is_none() {
@@ -56,8 +57,10 @@ impl Plan<'_> {
                 points_of_model += points.len();
                 rounds += 1;
             }
-            for value in &values {
-                best = best.min(*value);
+            for (value, point) in values.iter().zip(&points) {
+                if *value < best {
+                    (best, best_point) = (*value, Some(point.clone()));
+                }
                 cumulative += value - task.problem.minimum;
             }
             done += points.len();
@@ -66,6 +69,13 @@ impl Plan<'_> {
         let mut extra = BTreeMap::from([("dims".to_owned(), task.problem.dims().into())]);
         if let Some(peak) = contender.peak_mb() {
             extra.insert("peak_mb".into(), peak.into());
+        }
+        if let Some(version) = contender.version() {
+            extra.insert("version".into(), version.into());
+        }
+        if let Some(point) = best_point.filter(|_| task.is_continuous()) {
+            let found = basin::is_global(&task.problem, &task.coordinates(&point));
+            extra.insert("global_basin".into(), found.into());
         }
         if let Some(problem) = &contender.problem {
             extra.insert("problem_of_the_method".into(), problem.clone().into());

@@ -109,8 +109,19 @@ impl Task {
         self.axes.iter().enumerate().map(parameter).collect()
     }
 
+    /// Whether every coordinate is a number of the line.
+    pub(crate) fn is_continuous(&self) -> bool {
+        self.axes.iter().all(|axis| matches!(axis, Axis::Float))
+    }
+
     /// The value at a point, without noise; NaN if it is none.
     pub(crate) fn value(&self, point: &Point) -> f64 {
+        let x = self.coordinates(point);
+        if x.iter().any(|x| x.is_nan()) { f64::NAN } else { self.problem.value(&x) }
+    }
+
+    /// Where a point lies in the problem's box; NaN for what it does not say.
+    pub(crate) fn coordinates(&self, point: &Point) -> Vec<f64> {
         let coordinate = |(i, axis): (usize, &Axis)| {
             let (low, high) = self.problem.bounds[i];
             let value = point.get(&name(i));
@@ -124,8 +135,7 @@ impl Task {
                 }
             }
         };
-        let x: Vec<f64> = self.axes.iter().enumerate().map(coordinate).collect();
-        if x.iter().any(|x| x.is_nan()) { f64::NAN } else { self.problem.value(&x) }
+        self.axes.iter().enumerate().map(coordinate).collect()
     }
 }
 
@@ -157,6 +167,7 @@ mod tests {
             }
             assert!(task.value(&Point::new()).is_nan());
             assert_eq!(task.noise > 0.0, problem.ends_with("-noisy"));
+            assert_eq!(task.is_continuous(), !problem.ends_with("-mixed"));
         }
     }
 

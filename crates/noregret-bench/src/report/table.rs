@@ -29,6 +29,23 @@ impl Table {
         self
     }
 
+    /// Names of the columns.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The rows, each with as many cells as the header.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
+    /// Whether all cells of a column that are not empty begin with a number, and there are such.
+    pub fn is_numeric(&self, column: usize) -> bool {
+        let mut filled =
+            self.rows.iter().map(|row| row[column].as_str()).filter(|cell| !cell.is_empty()).peekable();
+        filled.peek().is_some() && filled.all(begins_with_number)
+    }
+
     /// One row for each problem and algorithm: runs, `mean ± sd [rank]` under the name of the metric, and the median.
     pub fn of(summary: &Summary, metric: &str) -> Self {
         let mut table = Self::new(["problem", "algorithm", "runs", metric, "median"]);
@@ -84,8 +101,7 @@ impl Table {
     fn column(&self, i: usize) -> Column {
         let cells = || self.rows.iter().map(|row| row[i].as_str());
         let width = cells().chain([self.header[i].as_str()]).map(width).max().unwrap_or(0);
-        let mut filled = cells().filter(|cell| !cell.is_empty()).peekable();
-        Column { width, right: filled.peek().is_some() && filled.all(begins_with_number) }
+        Column { width, right: self.is_numeric(i) }
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! NaN among the values makes the answer NaN: a failed run never disappears in a mean.
 
+mod friedman;
 mod normality;
 mod signed_rank;
 mod student;
 
+pub use friedman::friedman_test;
 pub use normality::{kolmogorov_tail, normality_test};
 pub use signed_rank::signed_rank_test;
-pub use student::{paired_t_test, student_t_test, student_tail, welch_t_test};
+pub use student::{f_tail, paired_t_test, student_t_test, student_tail, welch_t_test};
 
 /// Arithmetic mean; NaN for no values.
 pub fn mean(values: &[f64]) -> f64 {
@@ -49,7 +51,9 @@ pub fn quantile(values: &[f64], p: f64) -> f64 {
     let below = position.floor() as usize;
     let above = (below + 1).min(sorted.len() - 1);
     let share = position - below as f64;
-    if share > 0.0 { sorted[below] + share * (sorted[above] - sorted[below]) } else { sorted[below] }
+    // Not between equals: infinity less itself would be no number.
+    let between = share > 0.0 && sorted[above] > sorted[below];
+    if between { sorted[below] + share * (sorted[above] - sorted[below]) } else { sorted[below] }
 }
 
 /// Rank of every value, from 1 for the smallest; equal values share the mean of their ranks, NaN come last.
@@ -199,6 +203,7 @@ mod tests {
     #[test]
     fn an_infinite_neighbour_does_not_spoil_an_exact_quantile() {
         assert!(close(median(&[1.0, 2.0, f64::INFINITY]), 2.0));
+        assert!(median(&[f64::INFINITY; 2]).is_infinite());
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Student's t distribution, and the t-tests that stand on it. Student 1908; Welch 1947.
+//! Student's t distribution, the t-tests that stand on it, and the law of F. Student 1908; Welch 1947.
 //!
 //! The tail is half a regularised incomplete beta function, `P(T > t) = I_x(df/2, 1/2) / 2` with `x = df / (df + t^2)` and
-//! `t >= 0`, computed by its continued fraction (Abramowitz & Stegun, 26.5.8). One of its parameters is always one half, so
+//! `t >= 0`, computed by its continued fraction (Abramowitz & Stegun, 26.5.8). One of its parameters is always a number of halves, so
 //! that the only gamma functions needed are `gamma(a + 1/2) / gamma(a)`, which has a series of its own: no logarithms of large
 //! numbers are subtracted, and the tail is exact to 1e-12 of itself, down to 1e-300, for up to 10,000 degrees of freedom; beyond, the
 //! error grows in proportion to them.
@@ -23,23 +23,41 @@ pub fn student_tail(t: f64, df: f64) -> f64 {
         return 0.0;
     }
     let sum = t.mul_add(t, df);
-    0.5 * beta_share(df / sum, t * t / sum, 0.5 * df)
+    0.5 * beta_share(df / sum, t * t / sum, 0.5 * df, 1)
 }
 
-/// The regularised incomplete beta function `I_x(a, 1/2)`, given `x` and `y = 1 - x`.
-fn beta_share(x: f64, y: f64, a: f64) -> f64 {
-    const B: f64 = 0.5;
+/// `P(F > f)` for `above >= 1` degrees of freedom in the numerator and `below > 0` in the denominator (Abramowitz & Stegun, 26.6.2).
+///
+/// Exact to 1e-12 for up to 100 above.
+pub fn f_tail(f: f64, above: usize, below: f64) -> f64 {
+    if f.is_nan() || above == 0 || !(below > 0.0) {
+        return f64::NAN;
+    }
+    if f <= 0.0 || f.is_infinite() {
+        return f64::from(u8::from(f <= 0.0));
+    }
+    let scaled = above as f64 * f;
+    beta_share(below / (below + scaled), scaled / (below + scaled), 0.5 * below, above)
+}
+
+/// The regularised incomplete beta function `I_x(a, b)` for `b` of so many halves, given `x` and `y = 1 - x`.
+fn beta_share(x: f64, y: f64, a: f64, halves: usize) -> f64 {
+    let b = 0.5 * halves as f64;
     if x <= 0.0 || y <= 0.0 {
         return f64::from(u8::from(y <= 0.0));
     }
-    // x^a y^b / B(a, b), with B(a, 1/2) = sqrt(pi) / (gamma(a + 1/2) / gamma(a)); ln x without loss where x is near 1.
+    // x^a y^b / B(a, b), with 1 / B(a, b) = (gamma(a + b) / gamma(a)) / gamma(b); ln x without loss where x is near 1.
     let ln_x = if y < 0.5 { (-y).ln_1p() } else { x.ln() };
-    let front = (a * ln_x).exp() * y.sqrt() * half_step(a) / std::f64::consts::PI.sqrt();
+    let mut front = (a * ln_x).exp() * half_step(a) * y.sqrt() / std::f64::consts::PI.sqrt();
+    for i in 1..halves {
+        let past = 0.5 * i as f64;
+        front *= y.sqrt() * half_step(a + past) / half_step(past); // gamma(1/2) = sqrt(pi), and on from it
+    }
     // The fraction converges fast on this side of the mean.
-    if x < (a + 1.0) / (a + B + 2.0) {
-        front * fraction(x, a, B) / a
+    if x < (a + 1.0) / (a + b + 2.0) {
+        front * fraction(x, a, b) / a
     } else {
-        1.0 - front * fraction(y, B, a) / B
+        1.0 - front * fraction(y, b, a) / b
     }
 }
 
@@ -154,6 +172,27 @@ mod tests {
             assert!((student_tail(t, 1.0) - cauchy).abs() < 1e-14, "{t}");
             assert!((student_tail(t, 2.0) - two).abs() < 1e-14, "{t}");
         }
+    }
+
+    /// One degree of freedom above is the square of Student's law, two have the closed form `(1 + 2 f / m)^(-m/2)`, and two below
+    /// `1 - (1 + 2 / (n f))^(-n/2)`.
+    #[test]
+    fn the_law_of_f_in_closed_form() {
+        for i in 1..60_u32 {
+            let f = f64::from(i) * 0.21;
+            for m in [1.0, 5.0, 34.0, 500.0_f64] {
+                assert!(close(f_tail(f, 1, m), 2.0 * student_tail(f.sqrt(), m)), "{f} {m}");
+                let two = (-0.5 * m * (2.0 * f / m).ln_1p()).exp();
+                assert!((f_tail(f, 2, m) / two - 1.0).abs() < 1e-11, "{f} {m}");
+            }
+            for n in [1, 3, 10, 99] {
+                let half = 0.5 * n as f64;
+                let two = -(-half * (1.0 / (half * f)).ln_1p()).exp_m1();
+                assert!((f_tail(f, n, 2.0) / two - 1.0).abs() < 1e-11, "{f} {n}");
+            }
+        }
+        assert!((f_tail(0.0, 3, 4.0) - 1.0).abs() < 1e-15 && f_tail(f64::INFINITY, 3, 4.0).abs() < 1e-300);
+        assert!(f_tail(f64::NAN, 3, 4.0).is_nan() && f_tail(1.0, 0, 4.0).is_nan());
     }
 
     /// `stats.ttest_ind(a, b, alternative="greater")`, with `equal_var=False` for Welch, and `stats.ttest_rel`, SciPy 1.17.1.
