@@ -61,10 +61,10 @@ pub(super) fn basins(methods: &[Runs<'_>]) -> Finding {
     Finding { title: "Global basins", lead: lead.to_owned(), table, figures: Vec::new() }
 }
 
-/// `75 % of 12`, `-` of none.
+/// `75 % of 12`, nothing of none.
 fn share(found: &[bool]) -> String {
     if found.is_empty() {
-        return "-".into();
+        return String::new();
     }
     let hits = found.iter().filter(|hit| **hit).count();
     format!("{:.0} % of {}", 100.0 * hits as f64 / found.len() as f64, found.len())
@@ -131,7 +131,7 @@ mod tests {
             found("b", "levy-10d-noisy", 0, true),
         ];
         let methods = ["a", "b"].map(|method| Runs::of(method, &all));
-        let expected = [["ackley-5d", "67 % of 3", "-"], ["levy-10d-noisy", "-", "100 % of 1"]];
+        let expected = [["ackley-5d", "67 % of 3", ""], ["levy-10d-noisy", "", "100 % of 1"]];
         assert_eq!(basins(&methods).table.rows(), expected);
     }
 
