@@ -7,6 +7,15 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 
 use noregret::Algorithm;
+use noregret::strategy::auto;
+use noregret::strategy::bucb::BucbConfig;
+use noregret::strategy::gp_ei::GpEiConfig;
+use noregret::strategy::gp_ucb::GpUcbConfig;
+use noregret::strategy::trust_region::TrustRegion;
+use noregret::strategy::ts_rsr::TsRsrConfig;
+use noregret::surrogate::gp::kernel::Form;
+use noregret::surrogate::gp::warp::Transform;
+use noregret::surrogate::gp::{GpConfig, Pending};
 
 use crate::peers::contender::Contender;
 use crate::peers::run::Plan;
@@ -20,11 +29,55 @@ const RUNS: u32 = 5;
 /// The seeds begin here, far from those of the comparison with peers.
 const FIRST_SEED: u64 = 1_000;
 
-/// Variants by their names, as the study file would say it.
-const VARIANTS: [(&str, &str); 2] = [("auto", r#"{"name":"auto"}"#), ("gp-ei", r#"{"name":"gp-ei"}"#)];
+/// What stands for `auto` with one choice undone, or another algorithm on its model.
+const VARIANTS: [&str; 12] = [
+    "auto",
+    "matern",
+    "as-they-are",
+    "usual-priors",
+    "noisy-pending",
+    "everywhere",
+    "only-near",
+    "every-second",
+    "gp-ei",
+    "ts-rsr-on-it",
+    "gp-ucb-on-it",
+    "bucb-on-it",
+];
+
+/// The algorithm of a variant.
+fn variant(name: &str) -> Algorithm {
+    let model = auto::model(Form::Anova);
+    let near = |every| Some(TrustRegion { every, ..TrustRegion::default() });
+    let usual = GpConfig::default();
+    let ei = |model: GpConfig, trust_region| {
+        Algorithm::GpEi(GpEiConfig { model, trust_region, ..GpEiConfig::default() })
+    };
+    match name {
+        "matern" => ei(auto::model(Form::Matern52), near(3)),
+        "as-they-are" => ei(GpConfig { transform: Transform::None, ..model }, near(3)),
+        "usual-priors" => {
+            ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, near(3))
+        }
+        "noisy-pending" => ei(GpConfig { pending: Pending::Noisy, ..model }, near(3)),
+        "everywhere" => ei(model, None),
+        "only-near" => ei(model, near(1)),
+        "every-second" => ei(model, near(2)),
+        "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
+        "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { model, ..TsRsrConfig::default() }),
+        "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { model, ..GpUcbConfig::default() }),
+        "bucb-on-it" => Algorithm::Bucb(BucbConfig { model, ..BucbConfig::default() }),
+        _ => Algorithm::default(),
+    }
+}
 
 /// What `noregret bench auto --help` says after the flags.
 pub const AFTER_HELP: &str = "\
+Algorithms:  auto; the same with one choice undone: matern (kernel matern-52 in place of anova), as-they-are (values not transformed),
+             usual-priors (of lengthscales and noise), noisy-pending, everywhere (no trust region), only-near (all points in it),
+             every-second; gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
+Problems:    those of `noregret bench peers`, with other seeds
+
 Examples:
   noregret bench auto --runs 2 --batches 5
   noregret bench auto --algorithms auto --try 'rough={\"name\":\"gp-ei\",\"model\":{\"kernel\":\"matern-32\"}}'";
@@ -49,19 +102,17 @@ pub struct Config {
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
     let problems = options.problems_among(&PROBLEMS)?;
-    let known: Vec<&str> = VARIANTS.iter().map(|(name, _)| *name).collect();
-    let named = options.algorithms_among(&known, &known)?;
-    let given = VARIANTS.iter().filter(|(name, _)| named.contains(name)).copied();
+    let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
+    let given = named.into_iter().map(|name| Ok((name, variant(name))));
     let tried = config.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
-    let variants: Vec<(&str, Algorithm)> = given
-        .chain(tried)
-        .map(|(name, table)| {
-            let unreadable = |error: serde_json::Error| BenchError::NotAvailable {
-                what: format!("variant `{name}`: {error}"),
-            };
-            Ok((name, serde_json::from_str(table).map_err(unreadable)?))
-        })
-        .collect::<Result<_, BenchError>>()?;
+    let tried = tried.map(|(name, table)| {
+        let unreadable = |error: serde_json::Error| BenchError::Variant {
+            name: name.to_owned(),
+            problem: error.to_string(),
+        };
+        Ok((name, serde_json::from_str(table).map_err(unreadable)?))
+    });
+    let variants: Vec<(&str, Algorithm)> = given.chain(tried).collect::<Result<_, BenchError>>()?;
     let batches: Vec<usize> = match config.batches.as_slice() {
         [] => vec![1, 5, 20],
         asked => asked.iter().map(|batch| batch.get()).collect(),
@@ -98,4 +149,39 @@ fn all_tasks<'a>(
     problems.iter().flat_map(move |problem| {
         batches.iter().flat_map(move |batch| (0..runs).map(move |run| (*problem, *batch, run)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(algorithms: &[&str], tried: &str) -> Config {
+        let options = Options {
+            problems: vec!["branin".into()],
+            algorithms: algorithms.iter().map(|name| (*name).to_owned()).collect(),
+            runs: std::num::NonZeroU32::new(1),
+            ..Options::default()
+        };
+        Config { options, batches: vec![NonZeroUsize::new(20).unwrap()], tried: vec![tried.to_owned()] }
+    }
+
+    /// Undone, a choice is undone: no two variants are the same, and each one runs.
+    #[test]
+    fn variants_differ_and_run() {
+        for (i, a) in VARIANTS.iter().enumerate() {
+            assert!(VARIANTS[..i].iter().all(|b| variant(a) != variant(b)), "{a}");
+        }
+        let mut out = Vec::new();
+        let own = r#"rough={"name":"gp-ei","model":{"kernel":"matern-32"}}"#;
+        run(&config(&["auto", "everywhere"], own), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("everywhere") && text.contains("rough"), "{text}");
+    }
+
+    #[test]
+    fn a_variant_that_is_none_is_an_error_that_names_it() {
+        let error =
+            run(&config(&["auto"], r#"odd={"name":"gp-ei","speed":1}"#), &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("odd") && error.to_string().contains("speed"), "{error}");
+    }
 }

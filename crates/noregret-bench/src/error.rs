@@ -9,6 +9,14 @@ use crate::report::{PlotError, ReadError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
+    /// An algorithm given on the command line that is none.
+    #[error("variant `{name}` needs an algorithm's table as JSON, such as {{\"name\":\"gp-ei\"}}: {problem}")]
+    Variant {
+        /// Its name.
+        name: String,
+        /// What is wrong, in words.
+        problem: String,
+    },
     /// A name that the experiment does not know: a mistake of whoever called it.
     #[error("unknown {kind} `{name}`; known are: {}", known.join(", "))]
     UnknownName {

@@ -3,12 +3,10 @@
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
 //! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch) |
-//! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every second point near the best one                       |
+//! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every third point near the best one                       |
 //! | pools of more than 20,000 rows     | the same with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
 //!
-//! The expected improvement stands at the core because it was ahead, alone and in batches of 20, of upper confidence bounds, TS-RSR and
-//! Thompson sampling on the same model; the model, because it was ahead of the usual one on all sorts of problems. `noregret bench auto`
-//! repeats these experiments, and docs/benchmarks.md has their results.
+//! Each of these choices is a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
 
 use std::num::NonZeroUsize;
 
@@ -65,14 +63,14 @@ impl AutoConfig {
             }
             _ => (Form::Anova, "the kernel anova, which is additive where the values are".to_owned()),
         };
-        let trust_region = TrustRegion { every: 2, ..TrustRegion::default() };
+        let trust_region = TrustRegion { every: 3, ..TrustRegion::default() };
         let config = GpEiConfig {
             model: model(kernel),
             initial_points: self.initial_points.or(Some((2 * space.dims()).clamp(5, 20))),
             trust_region: rows.is_none().then_some(trust_region),
             ..GpEiConfig::default()
         };
-        let near = if rows.is_none() { "; every second point stays near the best one" } else { "" };
+        let near = if rows.is_none() { "; every third point stays near the best one" } else { "" };
         let why = format!(
             "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}"
         );

@@ -158,7 +158,7 @@ mod tests {
     use crate::surrogate::gp::kernel::Form;
 
     /// Values in order, at random points of the space.
-    fn told(space: Space, values: impl IntoIterator<Item = f64>) -> History {
+    fn told(space: &Space, values: impl IntoIterator<Item = f64>) -> History {
         let mut history = History::new(space.clone(), Duplicates::Avoid);
         let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
         for y in values {
@@ -173,7 +173,7 @@ mod tests {
     fn side_after(values: &[f64]) -> f64 {
         // Two dimensions: a patience of four, and eight values that count as the design.
         let design = (0..8).map(|_| 0.0);
-        side(&told(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), design.chain(values.iter().copied())))
+        side(&told(&Space::bounds(&[(0.0, 1.0); 2]).unwrap(), design.chain(values.iter().copied())))
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
             .build()
             .unwrap();
         let values: Vec<f64> = (0..30).map(|i| -f64::from((i - 17) * (i - 17))).collect();
-        let history = told(space.clone(), values);
+        let history = told(&space, values);
         let mut model = GpModel::new(auto::model(Form::Anova));
         let mut rng = Seed(2).stream(Purpose::Experiment, 0, 0);
         let (state, _) = model.prepare(&history, &mut Memo::default(), 50, &mut rng).unwrap();

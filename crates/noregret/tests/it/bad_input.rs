@@ -207,7 +207,7 @@ fn constant_values_have_no_deviation() {
     }
     study.ask(1).unwrap();
     let fit = &study.diagnostics().unwrap().model.as_ref().unwrap().fit;
-    assert_eq!((fit.mean, fit.sd), (-0.1, 1.0));
+    assert_eq!((fit.units.mean, fit.units.sd), (-0.1, 1.0));
 }
 
 #[test]

@@ -70,7 +70,9 @@ fn noise_is_found_where_there_is_some() {
         let mut study = noisy_study(&problem, sd, seed);
         study.ask(1).unwrap();
         let fit = &study.diagnostics().unwrap().model.as_ref().unwrap().fit;
-        fit.sd * fit.hyperparameters.noise_variance.sqrt()
+        // At the median, where the transformation has the slope 1 / scale.
+        let unit = fit.units.sd * fit.units.warp.map_or(1.0, |warp| warp.scale);
+        unit * fit.hyperparameters.noise_variance.sqrt()
     };
     // 40 values know the deviation of their noise to a factor of 2, and the absence of any to 1 % of their own (50).
     let with = median(&(0..10).map(|seed| fitted(5.0, seed)).collect::<Vec<f64>>());
