@@ -168,4 +168,19 @@ mod tests {
             }
         }
     }
+
+    /// Without any improvement the box shrinks until it holds no other level of whole numbers.
+    #[test]
+    fn whole_numbers_do_not_run_out_in_a_small_box() {
+        let space = Space::builder().int("a", 0, 8).int("b", 0, 8).build().unwrap();
+        let mut history = History::new(space.clone(), Duplicates::Avoid);
+        let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+        let mut rng = Seed(6).stream(Purpose::Experiment, 0, 0);
+        for i in 0..60 {
+            let mut proposal = auto.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();
+            history
+                .add(&proposal.choices.remove(0), Outcome::Value { y: -f64::from(i), noise_variance: None });
+            history.proposed([], proposal.memo);
+        }
+    }
 }

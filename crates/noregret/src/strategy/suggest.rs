@@ -210,7 +210,12 @@ fn solve_once(
             best_of(&target.values_at(state.kept()), state.kept().points(), region)
         }
         Solver::Auto { polished, .. } if pool.is_none() => {
-            on_candidates(target, *polished, within, state, region)
+            let found = on_candidates(target, *polished, within, state, region);
+            // A small box may hold no level of whole numbers but those that were tried: then look everywhere.
+            if found.is_err() && within.is_some() {
+                return on_candidates(target, *polished, None, state, region);
+            }
+            found
         }
         _ => solver
             .build(ledger.rounds, region.space.dims(), ledger.grid, pool.is_some())
