@@ -172,7 +172,9 @@ mod tests {
     /// Without any improvement the box shrinks until it holds no other level of whole numbers.
     #[test]
     fn whole_numbers_do_not_run_out_in_a_small_box() {
-        let space = Space::builder().int("a", 0, 8).int("b", 0, 8).build().unwrap();
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let space =
+            names.iter().fold(Space::builder(), |space, name| space.int(*name, 0, 8)).build().unwrap();
         let mut history = History::new(space.clone(), Duplicates::Avoid);
         let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
         let mut rng = Seed(6).stream(Purpose::Experiment, 0, 0);
