@@ -14,6 +14,7 @@ from protocol import Parameter, Peer, Pending, Point, Run, argument, serve
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import GPSampler, TPESampler
+from optuna.trial import create_trial
 
 METHOD = argument(["gp", "tpe"])
 
@@ -53,7 +54,11 @@ class OptunaPeer(Peer):
 
     def tell(self, points: list[Point], values: list[float]) -> None:
         for point, value in zip(points, values):
-            self.study.tell(self.pending.take(point), value)
+            if self.pending.is_open(point):
+                self.study.tell(self.pending.take(point), value)
+            else:  # a point from elsewhere: the study counts it as one of its own
+                params = self.run.clean(point)
+                self.study.add_trial(create_trial(params=params, distributions=self.space, value=value))
 
 
 if __name__ == "__main__":

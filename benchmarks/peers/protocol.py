@@ -146,6 +146,9 @@ class Pending:
         self.open.append((point, handle))
         return point
 
+    def is_open(self, point: Point) -> bool:
+        return any(self._distance(point, other) <= 1e-9 for other, _ in self.open)
+
     def take(self, point: Point) -> Any:
         distances = [self._distance(point, other) for other, _ in self.open]
         if not distances or min(distances) > 1e-9:

@@ -191,7 +191,7 @@ impl Observer {
             Round { t, dims: self.space.dims(), candidates: None, information_gain: gp.information_gain() };
         let bound = Scored { model: &gp, utility: Utility::Ucb { beta: self.beta.value(&round) } };
         let none = Taken::default();
-        let region = Region { space: &self.space, taken: &none, batch: &none };
+        let region = Region { space: &self.space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = self.seed.stream(Purpose::Reference, t as u64, 0);
         let chosen = (x, bound.value(x));
         let found = estimate(&bound, &region, chosen, REFERENCE_POINTS, &mut rng).map_err(Error::from)?;

@@ -152,6 +152,19 @@ impl Contender {
         Ok(seconds_of(&answer))
     }
 
+    /// Tells values of points that nobody asked for.
+    pub(super) fn add(&mut self, points: &[Params], values: &[f64]) -> Result<(), BenchError> {
+        if let Some(study) = &mut self.study {
+            for (params, value) in points.iter().zip(values) {
+                study.add(params, *value, None)?;
+            }
+            return Ok(());
+        }
+        let points: Vec<Point> = points.iter().map(point_of).collect();
+        self.converse(&json!({"cmd": "tell", "points": points, "values": values}));
+        Ok(())
+    }
+
     /// The most memory that the method's process has needed until now.
     pub(crate) fn peak_mb(&self) -> Option<f64> {
         match &self.method {
@@ -196,7 +209,8 @@ impl Contender {
     }
 }
 
-fn point_of(params: &Params) -> Point {
+/// A point as adapters know it.
+pub(super) fn point_of(params: &Params) -> Point {
     match serde_json::to_value(params) {
         Ok(Json::Object(point)) => point,
         _ => unreachable!("invariant: parameters are a map"),

@@ -9,7 +9,8 @@
 //! one function, batch size and seed.
 //!
 //! `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
-//! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal and for the `page`.
+//! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal and for the `page`. `timing` is an
+//! experiment of its own: one suggestion after so many evaluations.
 
 mod basin;
 mod blocks;
@@ -23,6 +24,7 @@ mod ranking;
 mod regrets;
 pub(crate) mod run;
 pub(crate) mod task;
+mod timing;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -109,7 +111,8 @@ page, peers.html. Methods need not have run the same: with --recorded nothing is
 Examples:
   noregret bench peers --quick --environments ~/peer-environments --out figures
   noregret bench peers --problems hartmann-6d --batches 5 --algorithms auto,optuna-gp --environments ~/peer-environments
-  noregret bench peers --algorithms auto,gp-ei,ts-rsr,qei --runs 20 --seed 1000";
+  noregret bench peers --algorithms auto,gp-ei,ts-rsr,qei --runs 20 --seed 1000
+  noregret bench peers --sizes 100,500,1000,2000 --threads 1 --environments ~/peer-environments";
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -138,6 +141,11 @@ pub struct Config {
     #[arg(long, value_name = "N", default_value = "2")]
     pub threads: Option<NonZeroUsize>,
 
+    /// Time single suggestions after so many evaluations, separated by commas, in place of whole runs; by default of auto,
+    /// botorch-qlognei, optuna-gp and egobox-egor
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub sizes: Vec<NonZeroUsize>,
+
     /// Run nothing: report the records that the folder of --out holds
     #[arg(long, requires = "out")]
     pub recorded: bool,
@@ -155,6 +163,11 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     };
     let problems = options.problems_among(&PROBLEMS)?;
     let problems = chosen(!options.problems.is_empty(), QUICK.0, &problems);
+    let threads = config.threads.map_or(2, NonZeroUsize::get);
+    if !config.sizes.is_empty() {
+        let methods = options.algorithms_among(&contender::names(), &timing::METHODS)?;
+        return timing::run(config, &methods, threads, out);
+    }
     let methods = options.algorithms_among(&contender::names(), &contender::default_names())?;
     let methods = chosen(!options.algorithms.is_empty(), QUICK.2, &methods);
     let batches = match (config.batches.is_empty(), config.quick) {
@@ -163,7 +176,6 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         (true, false) => vec![1, 5, 20],
     };
     let runs = options.runs_or(if config.quick { QUICK.3 } else { RUNS });
-    let threads = config.threads.map_or(2, NonZeroUsize::get);
     let mut output = Output::resumed(options, "peers", out)?;
     let total = problems.len() * batches.len() * methods.len();
     let progress = Progress::new(total as u64 * u64::from(runs), "peers");

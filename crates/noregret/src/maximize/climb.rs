@@ -271,12 +271,12 @@ mod tests {
 
     fn climb(climber: &Climber, utility: &dyn Acquisition, space: &Space, start: &[f64]) -> Climbed {
         let none = Taken::default();
-        climber.climb(utility, &Region { space, taken: &none, batch: &none }, start)
+        climber.climb(utility, &Region { space, taken: &none, batch: &none, apart: 0.0 }, start)
     }
 
     fn best_of_starts(climber: Climber, utility: &dyn Acquisition, space: &Space) -> f64 {
         let none = Taken::default();
-        let region = Region { space, taken: &none, batch: &none };
+        let region = Region { space, taken: &none, batch: &none, apart: 0.0 };
         let search = MultiStart { starts: 6, grid: 32, climber, only_converged: false };
         search.maximize(utility, &region, &mut Stream::seed_from_u64(1)).unwrap().value
     }

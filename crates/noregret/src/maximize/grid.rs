@@ -132,7 +132,7 @@ mod tests {
         for (i, &place) in taken.iter().enumerate() {
             if i % 2 == 0 { &mut told } else { &mut batch }.insert(&points.point(place), None);
         }
-        let region = Region { space: &space, taken: &told, batch: &batch };
+        let region = Region { space: &space, taken: &told, batch: &batch, apart: 0.0 };
         best_of(&values, &points, &region).map(|maximum| {
             assert_eq!((maximum.row, maximum.work), (None, Work { values: 5, gradients: 0 }));
             maximum.x[0]
@@ -173,7 +173,7 @@ mod tests {
         let utility = Function(|u: &[f64]| u[0]);
         let (mut taken, none) = (Taken::default(), Taken::default());
         for expected in [Some(1), Some(3), Some(2), Some(0), None] {
-            let region = Region { space: &space, taken: &taken, batch: &none };
+            let region = Region { space: &space, taken: &taken, batch: &none, apart: 0.0 };
             let found = Exhaustive.maximize(&utility, &region, &mut Stream::seed_from_u64(0));
             assert_eq!(found.as_ref().ok().and_then(|m| m.row), expected);
             match found {
@@ -190,7 +190,7 @@ mod tests {
             let feature = |row| if row == wanted { 1.0 } else { row as f32 * 1e-6 };
             let pool = Pool::from_f32((0..rows).map(feature).collect(), 1).unwrap();
             let (space, none) = (Space::pool(pool), Taken::default());
-            let region = Region { space: &space, taken: &none, batch: &none };
+            let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
             let found = Exhaustive
                 .maximize(&Function(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
                 .unwrap();
@@ -207,7 +207,7 @@ mod tests {
             .build()
             .unwrap();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let utility = Function(|u: &[f64]| u[0]);
         let random = |seed| {
             RandomGrid { size: 100 }.maximize(&utility, &region, &mut Stream::seed_from_u64(seed)).unwrap()

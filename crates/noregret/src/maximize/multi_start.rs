@@ -113,7 +113,7 @@ mod tests {
 
     fn search(grid: usize, taken: &Taken) -> Result<Maximum, MaximizeError> {
         let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
-        let region = Region { space: &space, taken, batch: &Taken::default() };
+        let region = Region { space: &space, taken, batch: &Taken::default(), apart: 0.0 };
         let search = MultiStart { starts: 12, grid, climber: Climber::default(), only_converged: false };
         search.maximize(&Function(hills), &region, &mut Stream::seed_from_u64(4))
     }
@@ -140,7 +140,7 @@ mod tests {
     fn only_converged_climbs_count_if_any_did() {
         let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let starts = Points::from_columns(1, &[0.15, 0.85]);
         let end = |only_converged| {
             let search = MultiStart { starts: 2, grid: 0, climber: Climber::default(), only_converged };
@@ -158,11 +158,11 @@ mod tests {
         let none = Taken::default();
         let search = MultiStart { starts: 3, grid: 8, climber: Climber::default(), only_converged: false };
         let rng = || Stream::seed_from_u64(0);
-        let region = Region { space: &space, taken: &taken, batch: &none };
+        let region = Region { space: &space, taken: &taken, batch: &none, apart: 0.0 };
         let error = search.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng()).unwrap_err();
         assert!(matches!(error, MaximizeError::NothingLeft { .. }), "{error}");
         // No start at all is better than any other when all are NaN.
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         assert!(search.maximize(&Function(|_: &[f64]| f64::NAN), &region, &mut rng()).is_err());
     }
 }

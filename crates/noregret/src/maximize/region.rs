@@ -1,18 +1,19 @@
 //! Where a maximizer may look: the space, less the points that are not to be suggested again.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rand::RngExt;
 
 use crate::math::rng::Stream;
 use crate::math::sobol;
-use crate::space::{Space, SpaceError};
+use crate::space::{Kind, Space, SpaceError};
 use crate::surrogate::points::Points;
 
 /// Points that are not to be suggested again.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
-    points: HashSet<Vec<u64>>,
+    /// In order, so that neighbours can be found.
+    points: BTreeSet<Vec<u64>>,
     rows: HashSet<usize>,
 }
 
@@ -42,6 +43,18 @@ impl Taken {
             Some(row) => self.rows.contains(&row),
             None => self.points.contains(&key(x)),
         }
+    }
+
+    /// Whether a point was added that differs from this one by no more than `slack` in any coordinate.
+    fn contains_near(&self, x: &[f64], slack: &[u64]) -> bool {
+        let (key, Some(&first)) = (key(x), slack.first()) else { return false };
+        // Those that are near in the first coordinate stand together.
+        let low = vec![key[0].saturating_sub(first)];
+        let together = self.points.range(low..).take_while(|other| other[0] <= key[0] + first);
+        let is_near = |other: &Vec<u64>| {
+            other.iter().zip(&key).zip(slack).all(|((a, b), slack)| a.abs_diff(*b) <= *slack)
+        };
+        together.into_iter().any(is_near)
     }
 
     /// How many points and rows there are.
@@ -74,12 +87,24 @@ pub struct Region<'a> {
     pub taken: &'a Taken,
     /// What the batch at hand has taken already.
     pub batch: &'a Taken,
+    /// Points count as the same where no number differs by more than this share of its range, and nothing else differs.
+    pub apart: f64,
 }
 
 impl Region<'_> {
     /// Whether the point, or the row, is not to be suggested.
     pub fn is_taken(&self, x: &[f64], row: Option<usize>) -> bool {
-        self.taken.contains(x, row) || self.batch.contains(x, row)
+        self.taken.contains(x, row)
+            || self.batch.contains(x, row)
+            || (self.apart > 0.0 && row.is_none() && self.is_near_taken(x))
+    }
+
+    fn is_near_taken(&self, x: &[f64]) -> bool {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 2^46 steps")]
+        let steps = (self.apart.min(1.0) * STEPS) as u64;
+        let kinds = self.space.kinds().iter();
+        let slack: Vec<u64> = kinds.map(|kind| if *kind == Kind::Continuous { steps } else { 0 }).collect();
+        self.taken.contains_near(x, &slack) || self.batch.contains_near(x, &slack)
     }
 
     /// `count` uniform feasible points.
@@ -146,7 +171,6 @@ impl Region<'_> {
     /// Coordinate `k` moved from `u`: a number by a normal step of deviation `radius`, clamped; a category to any, itself
     /// included.
     pub(crate) fn moved(&self, k: usize, u: f64, radius: f64, rng: &mut Stream) -> f64 {
-        use crate::space::Kind;
         use rand_distr::{Distribution, StandardNormal};
         match self.space.kinds()[k] {
             Kind::Category(levels) => self.space.coordinate_of_level(k, rng.random_range(0..levels)),
@@ -223,10 +247,37 @@ mod tests {
     }
 
     #[test]
+    fn near_points_count_as_the_same_if_only_numbers_differ() {
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .int("n", 0, 99_999_999)
+            .float("y", 0.0, 1.0)
+            .build()
+            .unwrap();
+        let (mut taken, none) = (Taken::default(), Taken::default());
+        let n = |level| space.coordinate_of_level(1, level);
+        for x in [[0.5, n(7), 0.5], [0.0, n(7), 1.0], [0.499, n(7), 0.5], [0.500_001, n(7), 0.8]] {
+            taken.insert(&x, None);
+        }
+        let region = Region { space: &space, taken: &taken, batch: &none, apart: 1e-5 };
+        let of_batch = Region { taken: &none, batch: &taken, ..region };
+        let exact = Region { apart: 0.0, ..region };
+        let near = [[0.500_009, n(7), 0.499_991], [0.499_991, n(7), 0.5], [5e-6, n(7), 1.0]];
+        let far = [[0.500_02, n(7), 0.5], [0.5, n(7), 0.500_02], [0.5, n(8), 0.5], [0.9, n(7), 0.5]];
+        for x in near {
+            assert!(region.is_taken(&x, None) && of_batch.is_taken(&x, None) && !exact.is_taken(&x, None));
+        }
+        for x in far {
+            assert!(!region.is_taken(&x, None) && !of_batch.is_taken(&x, None), "{x:?}");
+        }
+        assert!(exact.is_taken(&[0.5, n(7), 0.5], None) && !region.is_taken(&[], Some(3)));
+    }
+
+    #[test]
     fn every_set_is_feasible_and_made_of_points_of_the_space() {
         let space = mixed();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = Stream::seed_from_u64(1);
         let center = space.sample(&mut rng).unwrap();
         let sets = [
@@ -250,7 +301,7 @@ mod tests {
     fn what_is_around_a_point_is_near_it_and_not_itself() {
         let space = mixed();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let mut center = vec![0.5, 0.5, 0.5, 0.25];
         space.snap(&mut center);
         let around = region.around(&center, 400, &mut Stream::seed_from_u64(2));
@@ -270,7 +321,7 @@ mod tests {
     fn pools_have_rows_and_nothing_around_them() {
         let space = Space::pool(Pool::new(vec![0.0, 5.0, 10.0], 1).unwrap());
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = Stream::seed_from_u64(3);
         let rows = region.sobol(20, &mut rng).unwrap();
         assert!((0..20).all(|i| [0.0, 0.5, 1.0].contains(&rows.point(i)[0])));

@@ -255,7 +255,7 @@ mod tests {
     fn work(local: LocalConfig) -> Work {
         let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = Seed(0).stream(Purpose::Candidates, 0, 0);
         Solver::NelderMead(local).build(0, 2, None, false).maximize(&Hill, &region, &mut rng).unwrap().work
     }
@@ -343,7 +343,7 @@ mod tests {
         use rand::SeedableRng;
         let space = crate::space::Space::bounds(&[(0.0, 1.0)]).unwrap();
         let none = Taken::default();
-        let region = Region { space: &space, taken: &none, batch: &none };
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let looked_at = |solver: &Solver, t, grid| {
             let mut rng = crate::math::rng::Stream::seed_from_u64(0);
             let maximizer = solver.build(t, 1, grid, false);

@@ -27,6 +27,9 @@ use crate::surrogate::gp::{GpConfig, Pending};
 /// Pools with more rows are scored in panels, where each covariance counts.
 const LARGE_POOL: usize = 20_000;
 
+/// Nearer to each other than this, points teach nothing new: what is left to gain between them is below a part in 10^8 or so.
+const APART: f64 = 1e-5;
+
 /// Settings of `auto`: none but the size of the initial design.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -68,6 +71,7 @@ impl AutoConfig {
             model: model(kernel),
             initial_points: self.initial_points.or(Some((2 * space.dims()).clamp(5, 20))),
             trust_region: rows.is_none().then_some(trust_region),
+            apart: APART,
             ..GpEiConfig::default()
         };
         let near = if rows.is_none() { "; every third point stays near the best one" } else { "" };

@@ -168,7 +168,7 @@ fn summit(state: &State, history: &History) -> Points {
         top(set.mean(), 1).into_iter().for_each(|i| starts.push(&set.points().point(i)));
     }
     let none = Taken::default();
-    let region = Region { space: history.space(), taken: &none, batch: &none };
+    let region = Region { space: history.space(), taken: &none, batch: &none, apart: 0.0 };
     let climbs =
         MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
     let mut summit = Points::new(history.space().dims());

@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
+use super::algorithm::AlgorithmError;
 use super::history::History;
 use super::model::GpModel;
 use super::suggest::{self, Course};
@@ -54,6 +55,9 @@ pub struct GpEiConfig {
     pub initial_points: Option<usize>,
     /// Stay near the best point, as is wise in many dimensions.
     pub trust_region: Option<TrustRegion>,
+    /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
+    /// where nothing differs. Without effect where repeats are welcome.
+    pub apart: f64,
 }
 
 /// GP-EI.
@@ -72,6 +76,10 @@ impl TryFrom<GpEiConfig> for GpEi {
         if let Some(trust_region) = &config.trust_region {
             trust_region.validate()?;
         }
+        if !(0.0..1.0).contains(&config.apart) {
+            let range = "at least 0 and below 1";
+            return Err(AlgorithmError::OutOfRange { option: "apart", range, value: config.apart }.into());
+        }
         Ok(Self { model: GpModel::new(config.model.clone()), config })
     }
 }
@@ -83,9 +91,13 @@ impl Strategy for GpEi {
         q: Option<NonZeroUsize>,
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
-        let GpEiConfig { improvement, solver, measure, initial_points, trust_region, .. } = &self.config;
-        let course =
-            Course { trust_region: *trust_region, ..Course::new("gp-ei", solver, *measure, *initial_points) };
+        let GpEiConfig { improvement, solver, measure, initial_points, trust_region, apart, .. } =
+            &self.config;
+        let course = Course {
+            trust_region: *trust_region,
+            apart: *apart,
+            ..Course::new("gp-ei", solver, *measure, *initial_points)
+        };
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let best = now.state.believed_incumbent();
             let utility = match improvement {

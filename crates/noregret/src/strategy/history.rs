@@ -161,7 +161,7 @@ impl History {
 
     /// Where a strategy may look, less the points of `batch` chosen so far.
     pub fn region<'a>(&'a self, batch: &'a Taken) -> Region<'a> {
-        Region { space: &self.space, taken: &self.taken, batch }
+        Region { space: &self.space, taken: &self.taken, batch, apart: 0.0 }
     }
 
     /// How many points of a finite space may still be suggested, counted up to `limit`; `None` if it is not finite.

@@ -392,7 +392,7 @@ impl State {
         let (worst, subset_of) = (data.worst, data.subset_of);
         let gp = Gp::new(kernel, data.points, &data.values, noise)?;
         let none = Taken::default();
-        let region = Region { space: history.space(), taken: &none, batch: &none };
+        let region = Region { space: history.space(), taken: &none, batch: &none, apart: 0.0 };
         let set = match history.space().as_pool() {
             Some(pool) if pool.len() <= KEPT_POOL => {
                 Points::from_columns(pool.dims(), &pool.encoded(0..pool.len()))
@@ -450,7 +450,7 @@ impl State {
     /// New candidates around the points with the best posterior means.
     fn refresh(&mut self, history: &History, rng: &mut Stream) {
         let none = Taken::default();
-        let region = Region { space: history.space(), taken: &none, batch: &none };
+        let region = Region { space: history.space(), taken: &none, batch: &none, apart: 0.0 };
         let mut points = Points::new(history.space().dims());
         for center in top(&self.means_at_data(), CENTERS) {
             let around = region.around(&self.gp.points().point(center), FRESH / CENTERS, rng);

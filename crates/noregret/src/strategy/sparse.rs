@@ -156,7 +156,7 @@ fn stand_ins(config: &SparseConfig, space: &Space, seed: u64) -> Result<Points, 
         }
     }
     let none = Taken::default();
-    let region = Region { space, taken: &none, batch: &none };
+    let region = Region { space, taken: &none, batch: &none, apart: 0.0 };
     Ok(region.sobol(config.arms, &mut Stream::seed_from_u64(seed)).map_err(MaximizeError::from)?)
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Course<'a> {
     pub(crate) initial_points: Option<usize>,
     /// Whether to stay near the best point.
     pub(crate) trust_region: Option<TrustRegion>,
+    /// How far points keep apart: see [`Region`].
+    pub(crate) apart: f64,
 }
 
 impl<'a> Course<'a> {
@@ -50,7 +52,7 @@ impl<'a> Course<'a> {
         measure: Measure,
         initial_points: Option<usize>,
     ) -> Self {
-        Self { name, solver, measure, initial_points, trust_region: None }
+        Self { name, solver, measure, initial_points, trust_region: None, apart: 0.0 }
     }
 }
 
@@ -112,18 +114,20 @@ pub(crate) fn propose_with<T>(
         }
         // The rows of a pool are all looked at anyway.
         let trust_region = course.trust_region.filter(|_| history.space().as_pool().is_none());
-        let within = trust_region.map(|trust_region| {
-            let (within, candidates) = trust_region.around(history, state, rng);
+        let rounds = ledger.rounds..ledger.rounds + (q - design);
+        let within = trust_region.filter(|region| rounds.clone().any(|t| region.is_due(t))).map(|region| {
+            let (within, candidates) = region.around(history, state, rng);
             state.add_fresh(&candidates);
             within
         });
         let mut prepared = prepare(state, q - design, &mut diagnostics, rng)?;
         for i in 0..q - design {
             let situation = Situation { state, t: ledger.rounds, i };
-            let is_inside = trust_region.is_some_and(|region| ledger.rounds.is_multiple_of(region.every));
+            let is_inside = trust_region.is_some_and(|region| region.is_due(ledger.rounds));
             let within = within.as_ref().filter(|_| is_inside);
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
-                solve(target, &course, within, state, &history.region(&batch.taken), &mut ledger, rng)
+                let region = Region { apart: course.apart, ..history.region(&batch.taken) };
+                solve(target, &course, within, state, &region, &mut ledger, rng)
             };
             let maximum = match pick(&situation, &mut prepared, &mut solve, rng) {
                 Ok(maximum) => maximum,

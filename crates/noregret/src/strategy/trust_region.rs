@@ -32,12 +32,17 @@ const IMPROVEMENT: f64 = 1e-3;
 /// Sides differ by the lengthscales, within these limits.
 const WEIGHTS: (f64, f64) = (0.3, 3.0);
 
+/// Flops that the candidates' triangular solves may cost: beyond about 1,000 evaluations there are fewer candidates ...
+const CANDIDATE_FLOPS: usize = 400_000_000;
+/// ... but no fewer than these.
+const FEWEST: usize = 50;
+
 /// When suggestions stay near the best point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustRegion {
-    /// Candidates inside.
+    /// Candidates inside; fewer from about 1,000 evaluations on, where they would take most of the time.
     pub candidates: usize,
     /// Every so many-th point stays inside; 1 for all of them.
     pub every: usize,
@@ -94,6 +99,11 @@ impl TrustRegion {
         Ok(())
     }
 
+    /// Whether the model's `t`-th point stays inside.
+    pub(super) fn is_due(&self, t: usize) -> bool {
+        t.is_multiple_of(self.every)
+    }
+
     /// The box, and candidates in it.
     pub(super) fn around(&self, history: &History, state: &State, rng: &mut Stream) -> (Within, Points) {
         let space = history.space();
@@ -120,12 +130,14 @@ impl TrustRegion {
             })
             .collect();
         let none = Taken::default();
-        let region = Region { space, taken: &none, batch: &none };
+        let region = Region { space, taken: &none, batch: &none, apart: 0.0 };
         let probability = (20.0 / space.dims() as f64).min(1.0);
+        let n = state.gp().len().max(1);
+        let candidates = self.candidates.min((CANDIDATE_FLOPS / (n * n)).max(FEWEST));
         let mut points = Points::new(space.dims());
         let mut x = center.clone();
-        for _ in 0..2 * self.candidates {
-            if points.len() == self.candidates {
+        for _ in 0..2 * candidates {
+            if points.len() == candidates {
                 break;
             }
             for k in 0..x.len() {
