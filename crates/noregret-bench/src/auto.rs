@@ -30,12 +30,13 @@ const RUNS: u32 = 5;
 const FIRST_SEED: u64 = 1_000;
 
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
-const VARIANTS: [&str; 12] = [
+const VARIANTS: [&str; 13] = [
     "auto",
     "matern",
     "as-they-are",
     "usual-priors",
     "noisy-pending",
+    "touching",
     "everywhere",
     "only-near",
     "every-second",
@@ -51,7 +52,7 @@ fn variant(name: &str) -> Algorithm {
     let near = |every| Some(TrustRegion { every, ..TrustRegion::default() });
     let usual = GpConfig::default();
     let ei = |model: GpConfig, trust_region| {
-        Algorithm::GpEi(GpEiConfig { model, trust_region, ..GpEiConfig::default() })
+        Algorithm::GpEi(GpEiConfig { model, trust_region, apart: auto::APART, ..GpEiConfig::default() })
     };
     match name {
         "matern" => ei(auto::model(Form::Matern52), near(3)),
@@ -60,6 +61,7 @@ fn variant(name: &str) -> Algorithm {
             ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, near(3))
         }
         "noisy-pending" => ei(GpConfig { pending: Pending::Noisy, ..model }, near(3)),
+        "touching" => Algorithm::GpEi(GpEiConfig { model, trust_region: near(3), ..GpEiConfig::default() }),
         "everywhere" => ei(model, None),
         "only-near" => ei(model, near(1)),
         "every-second" => ei(model, near(2)),
@@ -74,8 +76,8 @@ fn variant(name: &str) -> Algorithm {
 /// What `noregret bench auto --help` says after the flags.
 pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: matern (kernel matern-52 in place of anova), as-they-are (values not transformed),
-             usual-priors (of lengthscales and noise), noisy-pending, everywhere (no trust region), only-near (all points in it),
-             every-second; gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
+             usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
+             region), only-near (all points in it), every-second; gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds
 
 Examples:

@@ -55,6 +55,8 @@ pub(crate) struct Contender {
     environments: Option<PathBuf>,
     adapters: PathBuf,
     threads: usize,
+    /// That many threads for our own algorithms.
+    pool: Option<rayon::ThreadPool>,
     /// The study of the run, and the numbers of its running trials with their points.
     study: Option<Study>,
     running: VecDeque<(u64, Point)>,
@@ -82,6 +84,8 @@ impl Contender {
         contender.environments.clone_from(&config.environments);
         contender.adapters.clone_from(&config.adapters);
         contender.threads = threads;
+        // Where no pool can be made, our algorithms run on as many threads as the machine has.
+        contender.pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         Ok(contender)
     }
 
@@ -96,6 +100,7 @@ impl Contender {
             environments: None,
             adapters: PathBuf::new(),
             threads: 1,
+            pool: None,
             study: None,
             running: VecDeque::new(),
             version: None,
@@ -128,7 +133,10 @@ impl Contender {
     pub(crate) fn ask(&mut self, n: usize) -> Result<(Vec<Point>, f64), BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();
-            let trials = study.ask(n)?;
+            let trials = match &self.pool {
+                Some(pool) => pool.install(|| study.ask(n))?,
+                None => study.ask(n)?,
+            };
             let seconds = begin.elapsed().as_secs_f64();
             self.running = trials.iter().map(|trial| (trial.number, point_of(&trial.params))).collect();
             return Ok((self.running.iter().map(|(_, point)| point.clone()).collect(), seconds));

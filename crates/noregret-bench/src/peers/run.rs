@@ -24,8 +24,8 @@ impl Plan<'_> {
     pub(crate) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.task.name
             && record.algorithm == self.method
-            && (record.seed, record.run) == (self.seed, self.run)
-            && (record.batch, record.evaluations) == (self.task.batch, self.task.evaluations)
+            && (record.seed, record.batch, record.evaluations)
+                == (self.seed, self.task.batch, self.task.evaluations)
     }
 
     /// Runs it. A method that fails on the way keeps what it has found, and the record says so.

@@ -28,7 +28,7 @@ use crate::surrogate::gp::{GpConfig, Pending};
 const LARGE_POOL: usize = 20_000;
 
 /// Nearer to each other than this, points teach nothing new: what is left to gain between them is below a part in 10^8 or so.
-const APART: f64 = 1e-5;
+pub const APART: f64 = 1e-5;
 
 /// Settings of `auto`: none but the size of the initial design.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
