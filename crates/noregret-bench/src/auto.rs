@@ -30,7 +30,7 @@ const RUNS: u32 = 5;
 const FIRST_SEED: u64 = 1_000;
 
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
-const VARIANTS: [&str; 13] = [
+const VARIANTS: [&str; 14] = [
     "auto",
     "matern",
     "as-they-are",
@@ -40,31 +40,36 @@ const VARIANTS: [&str; 13] = [
     "everywhere",
     "only-near",
     "every-second",
+    "as-in-few",
     "gp-ei",
     "ts-rsr-on-it",
     "gp-ucb-on-it",
     "bucb-on-it",
 ];
 
-/// The algorithm of a variant.
-fn variant(name: &str) -> Algorithm {
-    let model = auto::model(Form::Anova);
+/// The algorithm of a variant for so many parameters.
+fn variant(name: &str, dims: usize) -> Algorithm {
+    let model = auto::model(Form::Anova, dims);
+    let usual_near = Some(auto::trust_region(dims));
     let near = |every| Some(TrustRegion { every, ..TrustRegion::default() });
     let usual = GpConfig::default();
     let ei = |model: GpConfig, trust_region| {
         Algorithm::GpEi(GpEiConfig { model, trust_region, apart: auto::APART, ..GpEiConfig::default() })
     };
     match name {
-        "matern" => ei(auto::model(Form::Matern52), near(3)),
-        "as-they-are" => ei(GpConfig { transform: Transform::None, ..model }, near(3)),
+        "matern" => ei(auto::model(Form::Matern52, dims), usual_near),
+        "as-they-are" => ei(GpConfig { transform: Transform::None, ..model }, usual_near),
         "usual-priors" => {
-            ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, near(3))
+            ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, usual_near)
         }
-        "noisy-pending" => ei(GpConfig { pending: Pending::Noisy, ..model }, near(3)),
-        "touching" => Algorithm::GpEi(GpEiConfig { model, trust_region: near(3), ..GpEiConfig::default() }),
+        "noisy-pending" => ei(GpConfig { pending: Pending::Noisy, ..model }, usual_near),
+        "touching" => {
+            Algorithm::GpEi(GpEiConfig { model, trust_region: usual_near, ..GpEiConfig::default() })
+        }
         "everywhere" => ei(model, None),
         "only-near" => ei(model, near(1)),
         "every-second" => ei(model, near(2)),
+        "as-in-few" => ei(auto::model(Form::Anova, 1), Some(auto::trust_region(1))),
         "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
         "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { model, ..TsRsrConfig::default() }),
         "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { model, ..GpUcbConfig::default() }),
@@ -77,7 +82,7 @@ fn variant(name: &str) -> Algorithm {
 pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: matern (kernel matern-52 in place of anova), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
-             region), only-near (all points in it), every-second; gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
+             region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds
 
 Examples:
@@ -105,16 +110,16 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
     let problems = options.problems_among(&PROBLEMS)?;
     let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
-    let given = named.into_iter().map(|name| Ok((name, variant(name))));
+    let given = named.into_iter().map(|name| Ok((name, None)));
     let tried = config.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
     let tried = tried.map(|(name, table)| {
         let unreadable = |error: serde_json::Error| BenchError::Variant {
             name: name.to_owned(),
             problem: error.to_string(),
         };
-        Ok((name, serde_json::from_str(table).map_err(unreadable)?))
+        Ok((name, Some(serde_json::from_str(table).map_err(unreadable)?)))
     });
-    let variants: Vec<(&str, Algorithm)> = given.chain(tried).collect::<Result<_, BenchError>>()?;
+    let variants: Vec<(&str, Option<Algorithm>)> = given.chain(tried).collect::<Result<_, BenchError>>()?;
     let batches: Vec<usize> = match config.batches.as_slice() {
         [] => vec![1, 5, 20],
         asked => asked.iter().map(|batch| batch.get()).collect(),
@@ -124,14 +129,14 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let total = problems.len() * batches.len() * variants.len();
     let progress = Progress::new(total as u64 * u64::from(runs), "auto");
     for (name, algorithm) in &variants {
-        let mut contender = Contender::ours(algorithm.clone());
         for (problem, batch, run) in all_tasks(&problems, &batches, runs) {
             let seed = FIRST_SEED + options.seed_of(run);
             let task = Task::new(problem, batch, None, seed);
             progress.message(format!("{name}, {problem}, batches of {batch}, run {run}"));
             let plan = Plan { task: &task, method: name, run, seed };
             if !output.reuse(|record| plan.is_of(record))? {
-                output.record(plan.execute(&mut contender)?)?;
+                let algorithm = algorithm.clone().unwrap_or_else(|| variant(name, task.problem.dims()));
+                output.record(plan.execute(&mut Contender::ours(algorithm))?)?;
             }
             progress.advance(1);
         }
@@ -171,7 +176,7 @@ mod tests {
     #[test]
     fn variants_differ_and_run() {
         for (i, a) in VARIANTS.iter().enumerate() {
-            assert!(VARIANTS[..i].iter().all(|b| variant(a) != variant(b)), "{a}");
+            assert!(VARIANTS[..i].iter().all(|b| variant(a, 20) != variant(b, 20)), "{a}");
         }
         let mut out = Vec::new();
         let own = r#"rough={"name":"gp-ei","model":{"kernel":"matern-32"}}"#;

@@ -4,6 +4,7 @@
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
 //! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch) |
 //! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every third point near the best one                       |
+//! | more than 15 parameters            | the same with every second point near the best one, and lengthscales that differ less      |
 //! | pools of more than 20,000 rows     | the same with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
 //!
 //! Each of these choices is a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
@@ -27,6 +28,8 @@ use crate::surrogate::gp::{GpConfig, Pending};
 /// Pools with more rows are scored in panels, where each covariance counts.
 const LARGE_POOL: usize = 20_000;
 
+/// With more parameters than this, no number of evaluations that people have tells their lengthscales apart.
+const MANY_DIMENSIONS: usize = 15;
 /// Nearer to each other than this, points teach nothing new: what is left to gain between them is below a part in 10^8 or so.
 pub const APART: f64 = 1e-5;
 
@@ -66,15 +69,19 @@ impl AutoConfig {
             }
             _ => (Form::Anova, "the kernel anova, which is additive where the values are".to_owned()),
         };
-        let trust_region = TrustRegion { every: 3, ..TrustRegion::default() };
+        let trust_region = trust_region(space.dims());
         let config = GpEiConfig {
-            model: model(kernel),
+            model: model(kernel, space.dims()),
             initial_points: self.initial_points.or(Some((2 * space.dims()).clamp(5, 20))),
             trust_region: rows.is_none().then_some(trust_region),
             apart: APART,
             ..GpEiConfig::default()
         };
-        let near = if rows.is_none() { "; every third point stays near the best one" } else { "" };
+        let near = match (rows, trust_region.every) {
+            (Some(_), _) => "",
+            (None, 2) => "; every second point stays near the best one, for there are many parameters",
+            (None, _) => "; every third point stays near the best one",
+        };
         let why = format!(
             "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}"
         );
@@ -84,17 +91,23 @@ impl AutoConfig {
 
 /// The Gaussian process of `auto`: values with long tails are drawn in, lengthscales are of the order of the range, noise
 /// is small unless the values say otherwise.
-pub fn model(kernel: Form) -> GpConfig {
+pub fn model(kernel: Form, dims: usize) -> GpConfig {
     let plain = GpConfig::default();
+    let scale = if dims > MANY_DIMENSIONS { 0.5 } else { 1.0 };
     GpConfig {
         kernel,
-        lengthscale: Tunable { prior: Prior::Log { location: -0.7, scale: 1.0 }, ..plain.lengthscale },
+        lengthscale: Tunable { prior: Prior::Log { location: -0.7, scale }, ..plain.lengthscale },
         noise: Tunable { low: 1e-8, prior: Prior::Log { location: -13.0, scale: 3.0 }, ..plain.noise },
         transform: Transform::YeoJohnson,
         pending: Pending::Exact,
         refit_growth: 0.05,
         ..plain
     }
+}
+
+/// The trust region of `auto`.
+pub fn trust_region(dims: usize) -> TrustRegion {
+    TrustRegion { every: if dims > MANY_DIMENSIONS { 2 } else { 3 }, ..TrustRegion::default() }
 }
 
 impl Strategy for Auto {
@@ -137,7 +150,12 @@ mod tests {
         let (config, why) = chosen(Space::bounds(&[(0.0, 1.0); 3]).unwrap());
         assert_eq!((config.model.kernel, config.initial_points), (Form::Anova, Some(6)));
         assert!(config.trust_region.is_some() && why.contains("near the best"), "{why}");
-        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0); 80]).unwrap()).0.initial_points, Some(20));
+        let (many, why) = chosen(Space::bounds(&[(0.0, 1.0); 80]).unwrap());
+        assert_eq!((many.initial_points, many.trust_region.map(|region| region.every)), (Some(20), Some(2)));
+        assert!(
+            many.model.lengthscale != config.model.lengthscale && why.contains("many parameters"),
+            "{why}"
+        );
         assert_eq!(chosen(Space::bounds(&[(0.0, 1.0)]).unwrap()).0.initial_points, Some(5));
 
         let pool = |rows: usize| Space::pool(Pool::new((0..rows).map(|i| i as f64).collect(), 1).unwrap());

@@ -216,7 +216,7 @@ mod tests {
             .unwrap();
         let values: Vec<f64> = (0..30).map(|i| -f64::from((i - 17) * (i - 17))).collect();
         let history = told(&space, values);
-        let mut model = GpModel::new(auto::model(Form::Anova));
+        let mut model = GpModel::new(auto::model(Form::Anova, 3));
         let mut rng = Seed(2).stream(Purpose::Experiment, 0, 0);
         let (state, _) = model.prepare(&history, &mut Memo::default(), 50, &mut rng).unwrap();
         let (within, points) = TrustRegion::default().around(&history, state, &mut rng);
