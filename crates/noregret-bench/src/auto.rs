@@ -18,9 +18,9 @@ use noregret::surrogate::gp::warp::Transform;
 use noregret::surrogate::gp::{GpConfig, Pending};
 
 use crate::peers::contender::Contender;
+use crate::peers::findings;
 use crate::peers::run::Plan;
-use crate::peers::task::Task;
-use crate::peers::{PROBLEMS, findings};
+use crate::peers::suite::{self, Suite};
 use crate::report::Progress;
 use crate::{BenchError, Options, Output};
 
@@ -83,7 +83,7 @@ pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: matern (kernel matern-52 in place of anova), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
              region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
-Problems:    those of `noregret bench peers`, with other seeds
+Problems:    those of `noregret bench peers`, with other seeds: 1000 is added to that of --seed
 
 Examples:
   noregret bench auto --runs 2 --batches 5
@@ -108,7 +108,7 @@ pub struct Config {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
-    let problems = options.problems_among(&PROBLEMS)?;
+    let problems = options.problems_among(&suite::problems())?;
     let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
     let given = named.into_iter().map(|name| Ok((name, None)));
     let tried = config.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
@@ -124,18 +124,22 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         [] => vec![1, 5, 20],
         asked => asked.iter().map(|batch| batch.get()).collect(),
     };
-    let runs = options.runs_or(RUNS);
+    let suite = Suite {
+        problems,
+        batches,
+        runs: options.runs_or(RUNS),
+        evaluations: None,
+        seed: FIRST_SEED.wrapping_add(options.seed),
+    };
     let mut output = Output::resumed(options, "auto", out)?;
-    let total = problems.len() * batches.len() * variants.len();
-    let progress = Progress::new(total as u64 * u64::from(runs), "auto");
+    let progress = Progress::new(suite.len() * variants.len() as u64, "auto");
     for (name, algorithm) in &variants {
-        for (problem, batch, run) in all_tasks(&problems, &batches, runs) {
-            let seed = FIRST_SEED + options.seed_of(run);
-            let task = Task::new(problem, batch, None, seed);
-            progress.message(format!("{name}, {problem}, batches of {batch}, run {run}"));
-            let plan = Plan { task: &task, method: name, run, seed };
+        for run in suite.runs() {
+            let plan = Plan { method: name, run: &run };
+            progress.message(plan.to_string());
             if !output.reuse(|record| plan.is_of(record))? {
-                let algorithm = algorithm.clone().unwrap_or_else(|| variant(name, task.problem.dims()));
+                let dims = run.task.problem.dims();
+                let algorithm = algorithm.clone().unwrap_or_else(|| variant(name, dims));
                 output.record(plan.execute(&mut Contender::ours(algorithm))?)?;
             }
             progress.advance(1);
@@ -145,17 +149,6 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     drop(progress);
     let names: Vec<&str> = variants.iter().map(|(name, _)| *name).collect();
     findings::report(&names, &mut output)
-}
-
-/// All problems with all sizes of batches, `runs` times each.
-fn all_tasks<'a>(
-    problems: &'a [&'static str],
-    batches: &'a [usize],
-    runs: u32,
-) -> impl Iterator<Item = (&'static str, usize, u32)> + 'a {
-    problems.iter().flat_map(move |problem| {
-        batches.iter().flat_map(move |batch| (0..runs).map(move |run| (*problem, *batch, run)))
-    })
 }
 
 #[cfg(test)]

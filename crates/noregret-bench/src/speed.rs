@@ -36,7 +36,7 @@ Examples:
   noregret bench speed --sizes 50,200,500 --algorithms gp-ts
   noregret bench speed --json > speed.json
 
-The same suggestion by Optuna, for comparison: benchmarks/peers/speed_optuna.py.";
+Beside other libraries: noregret bench peers --sizes 100,500,1000,2000.";
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, clap::Args)]

@@ -66,14 +66,14 @@ fn with_slopes(problem: &Problem, u: &[f64], gradient: &mut [f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::suite::{has_many_basins, problems};
     use super::super::task::Task;
-    use super::super::{PROBLEMS, has_many_basins};
     use super::*;
     use noregret::math::rng::{Purpose, Seed};
     use rand::RngExt;
 
     fn all() -> impl Iterator<Item = Problem> {
-        let continuous = PROBLEMS.into_iter().filter(|name| has_many_basins(name));
+        let continuous = problems().into_iter().filter(|name| has_many_basins(name));
         continuous.map(|name| Task::new(name, 1, None, 7).problem)
     }
 

@@ -3,7 +3,7 @@
 use super::blocks::{Runs, common};
 use super::findings::{Finding, problems_of};
 use super::ranking::mean_ranks;
-use super::{FAMILIES, has_many_basins};
+use super::suite::{FAMILIES, has_many_basins};
 use crate::report::Table;
 
 /// Mean rank and place of each method within each family.

@@ -8,7 +8,7 @@
 //! A run's regret is that of the best point evaluated, noise left out. Methods are ranked within a *block*: the runs of all methods with
 //! one function, batch size and seed.
 //!
-//! `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
+//! `suite`, `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
 //! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal and for the `page`. `timing` is an
 //! experiment of its own: one suggestion after so many evaluations.
 
@@ -23,6 +23,7 @@ mod pairs;
 mod ranking;
 mod regrets;
 pub(crate) mod run;
+pub(crate) mod suite;
 pub(crate) mod task;
 mod timing;
 
@@ -34,59 +35,10 @@ use crate::report::Progress;
 use crate::{BenchError, Options, Output};
 use contender::Contender;
 use run::Plan;
-use task::Task;
+use suite::Suite;
 
 /// Repetitions, each with a minimum in another place.
 const RUNS: u32 = 10;
-
-/// Functions, by their names in the test kit; `-noisy` adds noise, `-mixed` makes whole numbers and categories of some coordinates.
-pub(crate) const PROBLEMS: [&str; 18] = [
-    "branin",
-    "six-hump-camel",
-    "hartmann-3d",
-    "rosenbrock-5d",
-    "hartmann-6d",
-    "levy-5d",
-    "ackley-5d",
-    "michalewicz-5d",
-    "griewank-8d",
-    "levy-10d",
-    "ackley-10d",
-    "styblinski-tang-10d",
-    "rastrigin-20d",
-    "levy-50d",
-    "hartmann-6d-noisy",
-    "levy-10d-noisy",
-    "levy-5d-mixed",
-    "ackley-10d-mixed",
-];
-
-/// The same by what is hard about them, each once.
-const FAMILIES: [(&str, &[&str]); 6] = [
-    ("low-dimensional", &["branin", "six-hump-camel", "hartmann-3d"]),
-    ("smooth", &["rosenbrock-5d", "hartmann-6d"]),
-    (
-        "many basins",
-        &[
-            "levy-5d",
-            "ackley-5d",
-            "michalewicz-5d",
-            "griewank-8d",
-            "levy-10d",
-            "ackley-10d",
-            "styblinski-tang-10d",
-        ],
-    ),
-    ("high-dimensional", &["rastrigin-20d", "levy-50d"]),
-    ("noisy", &["hartmann-6d-noisy", "levy-10d-noisy"]),
-    ("mixed", &["levy-5d-mixed", "ackley-10d-mixed"]),
-];
-
-/// Whether a problem is continuous and has local minima to be caught in, by its name. Rosenbrock's valley has a second minimum from four
-/// dimensions on, at its far end, but is not hard for that.
-fn has_many_basins(problem: &str) -> bool {
-    !problem.starts_with("rosenbrock") && !problem.ends_with("-mixed")
-}
 
 /// What is run with `--quick`: problems, batches, methods and runs.
 const QUICK: (&[&str], &[usize], &[&str], u32) = (
@@ -161,7 +113,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let chosen = |asked: bool, quick: &'static [&'static str], all: &[&'static str]| -> Vec<&'static str> {
         if config.quick && !asked { quick.to_vec() } else { all.to_vec() }
     };
-    let problems = options.problems_among(&PROBLEMS)?;
+    let problems = options.problems_among(&suite::problems())?;
     let problems = chosen(!options.problems.is_empty(), QUICK.0, &problems);
     let threads = config.threads.map_or(2, NonZeroUsize::get);
     if !config.sizes.is_empty() {
@@ -175,25 +127,24 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         (true, true) => QUICK.1.to_vec(),
         (true, false) => vec![1, 5, 20],
     };
-    let runs = options.runs_or(if config.quick { QUICK.3 } else { RUNS });
+    let suite = Suite {
+        problems,
+        batches,
+        runs: options.runs_or(if config.quick { QUICK.3 } else { RUNS }),
+        evaluations: config.evaluations.map(NonZeroUsize::get),
+        seed: options.seed,
+    };
     let mut output = Output::resumed(options, "peers", out)?;
-    let total = problems.len() * batches.len() * methods.len();
-    let progress = Progress::new(total as u64 * u64::from(runs), "peers");
+    let progress = Progress::new(suite.len() * methods.len() as u64, "peers");
     for method in &methods {
         let mut contender = Contender::new(method, config, threads)?;
-        for problem in &problems {
-            for &batch in &batches {
-                for run in 0..runs {
-                    let seed = options.seed_of(run);
-                    let task = Task::new(problem, batch, config.evaluations.map(NonZeroUsize::get), seed);
-                    progress.message(format!("{method}, {problem}, batches of {batch}, run {run}"));
-                    let plan = Plan { task: &task, method, run, seed };
-                    if !output.reuse(|record| plan.is_of(record))? && !config.recorded {
-                        output.record(plan.execute(&mut contender)?)?;
-                    }
-                    progress.advance(1);
-                }
+        for run in suite.runs() {
+            let plan = Plan { method, run: &run };
+            progress.message(plan.to_string());
+            if !output.reuse(|record| plan.is_of(record))? && !config.recorded {
+                output.record(plan.execute(&mut contender)?)?;
             }
+            progress.advance(1);
         }
         contender.stop();
         progress.note(&format!("peers: {method} done"));
@@ -271,8 +222,6 @@ mod tests {
     fn every_name_is_known() {
         assert!(contender::PEERS.iter().all(|peer| contender::names().contains(&peer.method)));
         assert!(QUICK.2.iter().all(|method| contender::names().contains(method)));
-        assert!(QUICK.0.iter().all(|problem| PROBLEMS.contains(problem)));
-        let in_families: Vec<&str> = FAMILIES.iter().flat_map(|(_, problems)| *problems).copied().collect();
-        assert_eq!(in_families, PROBLEMS, "each in one family, in the order of the list");
+        assert!(QUICK.0.iter().all(|problem| suite::problems().contains(problem)));
     }
 }

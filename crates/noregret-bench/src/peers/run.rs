@@ -1,40 +1,47 @@
 //! One method on one task.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use noregret::math::rng::{Purpose, Seed};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::basin;
 use super::contender::Contender;
-use super::task::{Point, Task};
+use super::suite::Run;
+use super::task::Point;
 use crate::BenchError;
 use crate::report::Record;
 
 /// What is run.
 pub(crate) struct Plan<'a> {
-    pub(crate) task: &'a Task,
     pub(crate) method: &'a str,
-    pub(crate) run: u32,
-    pub(crate) seed: u64,
+    pub(crate) run: &'a Run,
+}
+
+impl fmt::Display for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Run { task, number, .. } = self.run;
+        write!(f, "{}, {}, batches of {}, run {number}", self.method, task.name, task.batch)
+    }
 }
 
 impl Plan<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(crate) fn is_of(&self, record: &Record) -> bool {
-        record.problem == self.task.name
+        let Run { task, seed, .. } = self.run;
+        record.problem == task.name
             && record.algorithm == self.method
-            && (record.seed, record.batch, record.evaluations)
-                == (self.seed, self.task.batch, self.task.evaluations)
+            && (record.seed, record.batch, record.evaluations) == (*seed, task.batch, task.evaluations)
     }
 
     /// Runs it. A method that fails on the way keeps what it has found, and the record says so.
     pub(crate) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
-        let task = self.task;
-        let mut noise = Seed(self.seed).stream(Purpose::Noise, 0, 0);
+        let Run { task, number, seed } = self.run;
+        let mut noise = Seed(*seed).stream(Purpose::Noise, 0, 0);
         let (mut best, mut best_point, mut done, mut rounds) = (f64::INFINITY, None::<Point>, 0, 0);
         let (mut curve, mut cumulative, mut seconds, mut points_of_model) = (Vec::new(), 0.0, 0.0, 0);
-        contender.start(task, self.seed)?;
+        contender.start(task, *seed)?;
         while done < task.evaluations && contender.problem.is_none() {
             // The design comes at once, batches after it.
             let n = if done == 0 { task.initial } else { task.batch.min(task.evaluations - done) };
@@ -85,8 +92,8 @@ impl Plan<'_> {
             setting: "shifted".into(),
             problem: task.name.clone(),
             algorithm: self.method.into(),
-            run: self.run,
-            seed: self.seed,
+            run: *number,
+            seed: *seed,
             batch: task.batch,
             rounds,
             evaluations: task.evaluations,

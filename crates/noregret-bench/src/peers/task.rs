@@ -149,12 +149,12 @@ fn category(c: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PROBLEMS;
+    use super::super::suite::problems;
     use super::*;
 
     #[test]
     fn our_space_and_that_of_adapters_are_the_same() {
-        for problem in PROBLEMS {
+        for problem in problems() {
             let task = Task::new(problem, 5, None, 3);
             let space = task.space().unwrap();
             let json = task.space_json();
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn there_is_room_for_batches_after_the_design() {
         for batch in [1, 5, 20] {
-            for problem in PROBLEMS {
+            for problem in problems() {
                 let task = Task::new(problem, batch, None, 0);
                 assert!(task.evaluations >= task.initial + 4 * batch, "{problem}");
             }

@@ -1,0 +1,72 @@
+//! Which problems there are, and all of them with all sizes of batches and all seeds.
+
+use super::task::Task;
+
+/// Functions by their names in the test kit, by what is hard about them; `-noisy` adds noise, `-mixed` makes whole numbers and categories of
+/// some coordinates.
+pub(super) const FAMILIES: [(&str, &[&str]); 6] = [
+    ("low-dimensional", &["branin", "six-hump-camel", "hartmann-3d"]),
+    ("smooth", &["rosenbrock-5d", "hartmann-6d"]),
+    (
+        "many basins",
+        &[
+            "levy-5d",
+            "ackley-5d",
+            "michalewicz-5d",
+            "griewank-8d",
+            "levy-10d",
+            "ackley-10d",
+            "styblinski-tang-10d",
+        ],
+    ),
+    ("high-dimensional", &["rastrigin-20d", "levy-50d"]),
+    ("noisy", &["hartmann-6d-noisy", "levy-10d-noisy"]),
+    ("mixed", &["levy-5d-mixed", "ackley-10d-mixed"]),
+];
+
+/// All of them.
+pub(crate) fn problems() -> Vec<&'static str> {
+    FAMILIES.iter().flat_map(|(_, problems)| *problems).copied().collect()
+}
+
+/// Whether a problem is continuous and has local minima to be caught in, by its name. Rosenbrock's valley has a second minimum from four
+/// dimensions on, at its far end, but is not hard for that.
+pub(super) fn has_many_basins(problem: &str) -> bool {
+    !problem.starts_with("rosenbrock") && !problem.ends_with("-mixed")
+}
+
+/// What every method is to run.
+pub(crate) struct Suite {
+    pub(crate) problems: Vec<&'static str>,
+    pub(crate) batches: Vec<usize>,
+    pub(crate) runs: u32,
+    /// In place of the usual number.
+    pub(crate) evaluations: Option<usize>,
+    /// Of the first run; the others count on from it.
+    pub(crate) seed: u64,
+}
+
+/// A task with the number and the seed of its run.
+pub(crate) struct Run {
+    pub(crate) task: Task,
+    pub(crate) number: u32,
+    pub(crate) seed: u64,
+}
+
+impl Suite {
+    /// How many runs there are for each method.
+    pub(crate) fn len(&self) -> u64 {
+        (self.problems.len() * self.batches.len()) as u64 * u64::from(self.runs)
+    }
+
+    /// Problem after problem.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> {
+        let of = move |problem, batch: usize, number| {
+            let seed = self.seed.wrapping_add(u64::from(number));
+            Run { task: Task::new(problem, batch, self.evaluations, seed), number, seed }
+        };
+        self.problems.iter().flat_map(move |problem| {
+            self.batches.iter().flat_map(move |batch| (0..self.runs).map(move |run| of(problem, *batch, run)))
+        })
+    }
+}
