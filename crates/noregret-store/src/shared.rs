@@ -256,6 +256,8 @@ impl SharedStudy {
             let may_ask =
                 order.batch.is_some() || (taken.is_empty() && shared.ledger.running().next().is_none());
             if missing > 0 && open > 0 && may_ask {
+                let budget = order.budget.and_then(|budget| usize::try_from(budget).ok());
+                shared.study.set_budget(budget);
                 match shared.draft(order.batch.map(|batch| batch.max(missing)), open) {
                     Ok(asked) => {
                         taken.extend(asked.trials().take(missing));

@@ -2,7 +2,7 @@
 //!
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
-//! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch) |
+//! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch), but at most a third of all if their number is known |
 //! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every third point near the best one                       |
 //! | more than 15 parameters            | the same with every second point near the best one, and lengthscales that differ less      |
 //! | pools of more than 20,000 rows     | the same with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
@@ -38,7 +38,7 @@ pub const APART: f64 = 1e-5;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoConfig {
-    /// Points before the model is asked; by default twice as many as parameters, from 5 to 20.
+    /// Points before the model is asked; by default twice as many as parameters, from 5 to 20, and at most a third of all trials.
     pub initial_points: Option<usize>,
 }
 
@@ -46,8 +46,8 @@ pub struct AutoConfig {
 #[derive(Debug)]
 pub struct Auto {
     config: AutoConfig,
-    /// What was chosen for the space of the study, which stays the same.
-    chosen: Option<(GpEi, String)>,
+    /// What was chosen, why, and for how many evaluations in all; the space of a study stays the same.
+    chosen: Option<(GpEi, String, Option<usize>)>,
 }
 
 impl TryFrom<AutoConfig> for Auto {
@@ -72,7 +72,7 @@ impl AutoConfig {
         let trust_region = trust_region(space.dims());
         let config = GpEiConfig {
             model: model(kernel, space.dims()),
-            initial_points: self.initial_points.or(Some((2 * space.dims()).clamp(5, 20))),
+            initial_points: self.initial_points.or(Some(design(space.dims(), history.budget()))),
             trust_region: rows.is_none().then_some(trust_region),
             apart: APART,
             ..GpEiConfig::default()
@@ -87,6 +87,12 @@ impl AutoConfig {
         );
         (config, why)
     }
+}
+
+/// Points of the first design.
+fn design(dims: usize, budget: Option<usize>) -> usize {
+    let most = budget.map_or(usize::MAX, |budget| budget.div_ceil(3));
+    (2 * dims).clamp(5, 20).min(most)
 }
 
 /// The Gaussian process of `auto`: values with long tails are drawn in, lengthscales are of the order of the range, noise
@@ -117,12 +123,16 @@ impl Strategy for Auto {
         q: Option<NonZeroUsize>,
         rng: &mut Stream,
     ) -> Result<Proposal, Error> {
-        if self.chosen.is_none() {
-            let (config, why) = self.config.choose(history);
-            self.chosen = Some((config.try_into()?, why));
-        }
-        let (inner, why) = self.chosen.as_mut().expect("invariant: chosen above");
-        let mut proposal = inner.propose(history, q, rng)?;
+        let (mut inner, why, _) = match self.chosen.take() {
+            Some(chosen) if chosen.2 == history.budget() => chosen,
+            _ => {
+                let (config, why) = self.config.choose(history);
+                (config.try_into()?, why, history.budget())
+            }
+        };
+        let proposal = inner.propose(history, q, rng);
+        let (_, why, _) = self.chosen.insert((inner, why, history.budget()));
+        let mut proposal = proposal?;
         let d = &mut proposal.diagnostics;
         d.algorithm = "auto".into();
         d.notes.push(if d.model.is_none() {
@@ -164,8 +174,36 @@ mod tests {
         assert!(large.1.contains("20001 candidates") && large.0.trust_region.is_none(), "{}", large.1);
 
         let own = AutoConfig { initial_points: Some(9) };
-        let history = History::new(Space::bounds(&[(0.0, 1.0)]).unwrap(), Duplicates::Avoid);
+        let mut history = History::new(Space::bounds(&[(0.0, 1.0); 10]).unwrap(), Duplicates::Avoid);
         assert_eq!(own.choose(&history).0.initial_points, Some(9));
+        for (budget, design) in [(1_000, 20), (60, 20), (15, 5), (1, 1), (0, 0)] {
+            history.set_budget(Some(budget));
+            let (config, _) = AutoConfig::default().choose(&history);
+            assert_eq!(config.initial_points, Some(design), "{budget}");
+            assert_eq!(own.choose(&history).0.initial_points, Some(9));
+        }
+    }
+
+    /// With fifteen trials in ten dimensions the model has most of them, also if it hears of their number late.
+    #[test]
+    fn few_trials_are_not_all_spent_on_the_design() {
+        let space = Space::bounds(&[(0.0, 1.0); 10]).unwrap();
+        let mut history = History::new(space, Duplicates::Avoid);
+        let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+        let mut rng = Seed(7).stream(Purpose::Experiment, 0, 0);
+        let mut by_model = Vec::new();
+        for i in 0..8 {
+            if i == 2 {
+                history.set_budget(Some(15));
+            }
+            let mut proposal = auto.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();
+            by_model.push(proposal.diagnostics.model.is_some());
+            let choice = proposal.choices.remove(0);
+            let y = -choice.x.iter().sum::<f64>();
+            history.add(&choice, Outcome::Value { y, noise_variance: None });
+            history.proposed([], proposal.memo);
+        }
+        assert_eq!(by_model, [false, false, false, false, false, true, true, true]);
     }
 
     /// Where values are noisy, the expected improvement is largest in one place for all points of a batch, unless what runs counts.

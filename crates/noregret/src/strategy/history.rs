@@ -73,6 +73,7 @@ pub struct History {
     taken: Taken,
     memo: Memo,
     revision: u64,
+    budget: Option<usize>,
 }
 
 impl History {
@@ -89,7 +90,18 @@ impl History {
             taken: Taken::default(),
             memo: Memo::default(),
             revision: 0,
+            budget: None,
         }
+    }
+
+    /// Evaluations that there will be in all, if that is known.
+    pub fn budget(&self) -> Option<usize> {
+        self.budget
+    }
+
+    /// Says how many evaluations there will be in all.
+    pub fn set_budget(&mut self, budget: Option<usize>) {
+        self.budget = budget;
     }
 
     /// The search space.

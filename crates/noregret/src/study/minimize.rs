@@ -44,6 +44,7 @@ pub fn minimize(
 ) -> Result<Minimized, Error> {
     let builder = Study::builder().space(space).direction(Direction::Minimize);
     let mut study = builder.algorithm(options.algorithm.clone()).seed(options.seed).build()?;
+    study.set_budget(Some(options.trials));
     while study.trials().len() < options.trials {
         let n = options.batch.max(1).min(options.trials - study.trials().len());
         let trials = match study.ask(n) {

@@ -449,6 +449,12 @@ impl Study {
         &self.algorithm
     }
 
+    /// Says how many trials there will be in all, if that is known: `auto` begins with a smaller design where they are few. It is no part of the
+    /// log; whoever replays a study says it again.
+    pub fn set_budget(&mut self, trials: Option<usize>) {
+        self.history.set_budget(trials);
+    }
+
     /// Whether points may repeat.
     pub fn duplicates(&self) -> Duplicates {
         self.history.duplicates()
