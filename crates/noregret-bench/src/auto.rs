@@ -29,10 +29,14 @@ const RUNS: u32 = 5;
 /// The seeds begin here, far from those of the comparison with peers.
 const FIRST_SEED: u64 = 1_000;
 
+/// More problems in many dimensions, run if they are named: those of the comparison are two.
+const MANY_DIMENSIONS: [&str; 5] =
+    ["rosenbrock-20d", "styblinski-tang-20d", "ackley-30d", "griewank-50d", "rastrigin-50d"];
+
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
 const VARIANTS: [&str; 14] = [
     "auto",
-    "matern",
+    "other-kernel",
     "as-they-are",
     "usual-priors",
     "noisy-pending",
@@ -49,15 +53,18 @@ const VARIANTS: [&str; 14] = [
 
 /// The algorithm of a variant for so many parameters.
 fn variant(name: &str, dims: usize) -> Algorithm {
-    let model = auto::model(Form::Anova, dims);
+    let model = auto::model(auto::kernel(dims), dims);
+    let other = if auto::kernel(dims) == Form::Anova { Form::Matern52 } else { Form::Anova };
     let usual_near = Some(auto::trust_region(dims));
     let near = |every| Some(TrustRegion { every, ..TrustRegion::default() });
     let usual = GpConfig::default();
     let ei = |model: GpConfig, trust_region| {
-        Algorithm::GpEi(GpEiConfig { model, trust_region, apart: auto::APART, ..GpEiConfig::default() })
+        let initial_points = Some(auto::design(dims, None));
+        let apart = auto::APART;
+        Algorithm::GpEi(GpEiConfig { model, trust_region, initial_points, apart, ..GpEiConfig::default() })
     };
     match name {
-        "matern" => ei(auto::model(Form::Matern52, dims), usual_near),
+        "other-kernel" => ei(auto::model(other, dims), usual_near),
         "as-they-are" => ei(GpConfig { transform: Transform::None, ..model }, usual_near),
         "usual-priors" => {
             ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, usual_near)
@@ -69,7 +76,12 @@ fn variant(name: &str, dims: usize) -> Algorithm {
         "everywhere" => ei(model, None),
         "only-near" => ei(model, near(1)),
         "every-second" => ei(model, near(2)),
-        "as-in-few" => ei(auto::model(Form::Anova, 1), Some(auto::trust_region(1))),
+        "as-in-few" => match ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1))) {
+            Algorithm::GpEi(config) => {
+                Algorithm::GpEi(GpEiConfig { initial_points: Some((2 * dims).clamp(5, 20)), ..config })
+            }
+            other => other,
+        },
         "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
         "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { model, ..TsRsrConfig::default() }),
         "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { model, ..GpUcbConfig::default() }),
@@ -80,10 +92,12 @@ fn variant(name: &str, dims: usize) -> Algorithm {
 
 /// What `noregret bench auto --help` says after the flags.
 pub const AFTER_HELP: &str = "\
-Algorithms:  auto; the same with one choice undone: matern (kernel matern-52 in place of anova), as-they-are (values not transformed),
+Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in place of anova, and the
+             other way round in many dimensions), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
              region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
-Problems:    those of `noregret bench peers`, with other seeds: 1000 is added to that of --seed
+Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
+             styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d
 
 Examples:
   noregret bench auto --runs 2 --batches 5
@@ -108,7 +122,9 @@ pub struct Config {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
-    let problems = options.problems_among(&suite::problems())?;
+    let all = suite::problems();
+    let known: Vec<&str> = all.iter().copied().chain(MANY_DIMENSIONS).collect();
+    let problems = if options.problems.is_empty() { all } else { options.problems_among(&known)? };
     let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
     let given = named.into_iter().map(|name| Ok((name, None)));
     let tried = config.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));

@@ -113,7 +113,9 @@ impl Contender {
         self.problem = None;
         if let Method::Ours(algorithm) = &self.method {
             let builder = Study::builder().space(task.space()?).algorithm((**algorithm).clone()).seed(seed);
-            self.study = Some(builder.build()?);
+            let mut study = builder.build()?;
+            study.set_budget(Some(task.evaluations));
+            self.study = Some(study);
             self.running.clear();
             return Ok(());
         }

@@ -2,10 +2,10 @@
 //!
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
-//! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch), but at most a third of all if their number is known |
+//! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch, or as many as parameters up to 50), but at most a third of all trials if their number is known |
 //! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every third point near the best one                       |
-//! | more than 15 parameters            | the same with every second point near the best one, and lengthscales that differ less      |
-//! | pools of more than 20,000 rows     | the same with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
+//! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
+//! | pools of more than 20,000 rows     | as above with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
 //!
 //! Each of these choices is a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
 
@@ -38,7 +38,8 @@ pub const APART: f64 = 1e-5;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoConfig {
-    /// Points before the model is asked; by default twice as many as parameters, from 5 to 20, and at most a third of all trials.
+    /// Points before the model is asked; by default twice as many as parameters, from 5 to 20, or as many as parameters up to 50;
+    /// at most a third of all trials.
     pub initial_points: Option<usize>,
 }
 
@@ -63,11 +64,14 @@ impl AutoConfig {
     pub(crate) fn choose(&self, history: &History) -> (GpEiConfig, String) {
         let space = history.space();
         let rows = space.as_pool().map(Pool::len);
-        let (kernel, why) = match rows {
-            Some(rows) if rows > LARGE_POOL => {
+        let (kernel, why) = match (rows, kernel(space.dims())) {
+            (Some(rows), _) if rows > LARGE_POOL => {
                 (Form::Matern52, format!("the kernel matern-52, for there are {rows} candidates to score"))
             }
-            _ => (Form::Anova, "the kernel anova, which is additive where the values are".to_owned()),
+            (_, Form::Anova) => {
+                (Form::Anova, "the kernel anova, which is additive where the values are".to_owned())
+            }
+            (_, other) => (other, format!("the kernel matern-52, for there are {} parameters", space.dims())),
         };
         let trust_region = trust_region(space.dims());
         let config = GpEiConfig {
@@ -79,7 +83,7 @@ impl AutoConfig {
         };
         let near = match (rows, trust_region.every) {
             (Some(_), _) => "",
-            (None, 2) => "; every second point stays near the best one, for there are many parameters",
+            (None, 2) => "; every second point stays near the best one",
             (None, _) => "; every third point stays near the best one",
         };
         let why = format!(
@@ -89,10 +93,15 @@ impl AutoConfig {
     }
 }
 
-/// Points of the first design.
-fn design(dims: usize, budget: Option<usize>) -> usize {
+/// Points of the first design, for so many evaluations in all if that is known.
+pub fn design(dims: usize, budget: Option<usize>) -> usize {
     let most = budget.map_or(usize::MAX, |budget| budget.div_ceil(3));
-    (2 * dims).clamp(5, 20).min(most)
+    (2 * dims).clamp(5, 20).max(dims.min(50)).min(most)
+}
+
+/// The kernel, pools aside.
+pub fn kernel(dims: usize) -> Form {
+    if dims > MANY_DIMENSIONS { Form::Matern52 } else { Form::Anova }
 }
 
 /// The Gaussian process of `auto`: values with long tails are drawn in, lengthscales are of the order of the range, noise
@@ -161,11 +170,10 @@ mod tests {
         assert_eq!((config.model.kernel, config.initial_points), (Form::Anova, Some(6)));
         assert!(config.trust_region.is_some() && why.contains("near the best"), "{why}");
         let (many, why) = chosen(Space::bounds(&[(0.0, 1.0); 80]).unwrap());
-        assert_eq!((many.initial_points, many.trust_region.map(|region| region.every)), (Some(20), Some(2)));
-        assert!(
-            many.model.lengthscale != config.model.lengthscale && why.contains("many parameters"),
-            "{why}"
-        );
+        assert_eq!((many.initial_points, many.trust_region.map(|region| region.every)), (Some(50), Some(2)));
+        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0); 30]).unwrap()).0.initial_points, Some(30));
+        assert_eq!(many.model.kernel, Form::Matern52);
+        assert!(many.model.lengthscale != config.model.lengthscale && why.contains("80 parameters"), "{why}");
         assert_eq!(chosen(Space::bounds(&[(0.0, 1.0)]).unwrap()).0.initial_points, Some(5));
 
         let pool = |rows: usize| Space::pool(Pool::new((0..rows).map(|i| i as f64).collect(), 1).unwrap());
