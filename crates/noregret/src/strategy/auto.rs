@@ -237,6 +237,26 @@ mod tests {
         }
     }
 
+    /// One value near the end of the range, the others near each other: found by the test of all histories.
+    #[test]
+    fn one_huge_value_leaves_numbers_to_choose_by() {
+        let space = Space::bounds(&[(0.0, 1e-3)]).unwrap();
+        for huge in [1e300, -1e300, 1e308, -1e308] {
+            for at in [0.1, 0.5, 0.9] {
+                let mut history = History::new(space.clone(), Duplicates::Avoid);
+                let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+                let mut rng = Seed(8).stream(Purpose::Experiment, 0, 0);
+                let told = [(0.0, 0.0), (0.0, 0.0), (at, huge), (0.0, -7.374), (0.375_733, -5.714)];
+                for (x, y) in told {
+                    let choice = Choice { x: vec![x], row: None };
+                    history.add(&choice, Outcome::Value { y, noise_variance: None });
+                }
+                let proposal = auto.propose(&history, NonZeroUsize::new(1), &mut rng);
+                assert!(proposal.is_ok(), "{huge} at {at}: {proposal:?}");
+            }
+        }
+    }
+
     /// Without any improvement the box shrinks until it holds no other level of whole numbers.
     #[test]
     fn whole_numbers_do_not_run_out_in_a_small_box() {

@@ -41,6 +41,8 @@ pub struct Warp {
 const POWERS: (f64, f64) = (0.0, 2.5);
 /// Quartiles of a normal sample are this many deviations apart.
 const QUARTILES: f64 = 1.349;
+/// A stretched tail ends here, so that squares of transformed values are still numbers.
+const LARGEST: f64 = 1e100;
 /// Fewer values say nothing about tails.
 const FEWEST: usize = 5;
 
@@ -93,13 +95,14 @@ impl Warp {
             let log = z.ln_1p();
             if lambda.abs() < 1e-9 { log } else { (lambda * log).exp_m1() / lambda }
         };
-        if z >= 0.0 { power(z, self.lambda) } else { -power(-z, 2.0 - self.lambda) }
+        let t = if z >= 0.0 { power(z, self.lambda) } else { -power(-z, 2.0 - self.lambda) };
+        t.clamp(-LARGEST, LARGEST)
     }
 
     /// Its derivative by the value, times the scale.
     pub fn slope(&self, y: f64) -> f64 {
         let z = (y - self.location) / self.scale;
-        ((self.lambda - 1.0) * z.abs().ln_1p().copysign(z)).exp()
+        ((self.lambda - 1.0) * z.abs().ln_1p().copysign(z)).exp().clamp(1.0 / LARGEST, LARGEST)
     }
 }
 
@@ -132,6 +135,19 @@ mod tests {
         let transformed: Vec<f64> = tail.iter().map(|y| warp.value(*y)).collect();
         // From 1,000 times the quartile's distance to a few.
         assert!(transformed.iter().all(|t| t.abs() < 10.0), "{transformed:?}");
+    }
+
+    /// The likelihood of a power that overflows must not be NaN, which is neither more nor less than that of another.
+    #[test]
+    fn values_at_the_end_of_the_range_stay_numbers() {
+        for huge in [1e300, -1e300] {
+            let warp = Warp::fit(&[0.0, 0.0, huge, -7.4, -5.7]).unwrap();
+            for y in [huge, -huge, 0.0, -7.4] {
+                let (t, slope) = (warp.value(y), warp.slope(y));
+                assert!((t * t).is_finite() && (slope * slope).is_normal(), "{warp:?} at {y}: {t} {slope}");
+            }
+            assert!(warp.value(-7.4) < warp.value(-5.7) && warp.value(-5.7) < warp.value(0.0), "{warp:?}");
+        }
     }
 
     #[test]
