@@ -61,27 +61,24 @@ fn variant(name: &str, dims: usize) -> Algorithm {
     let ei = |model: GpConfig, trust_region| {
         let initial_points = Some(auto::design(dims, None));
         let apart = auto::APART;
-        Algorithm::GpEi(GpEiConfig { model, trust_region, initial_points, apart, ..GpEiConfig::default() })
+        GpEiConfig { model, trust_region, initial_points, apart, ..GpEiConfig::default() }
     };
     match name {
-        "other-kernel" => ei(auto::model(other, dims), usual_near),
-        "as-they-are" => ei(GpConfig { transform: Transform::None, ..model }, usual_near),
-        "usual-priors" => {
-            ei(GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model }, usual_near)
-        }
-        "noisy-pending" => ei(GpConfig { pending: Pending::Noisy, ..model }, usual_near),
-        "touching" => {
-            Algorithm::GpEi(GpEiConfig { model, trust_region: usual_near, ..GpEiConfig::default() })
-        }
-        "everywhere" => ei(model, None),
-        "only-near" => ei(model, near(1)),
-        "every-second" => ei(model, near(2)),
-        "as-in-few" => match ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1))) {
-            Algorithm::GpEi(config) => {
-                Algorithm::GpEi(GpEiConfig { initial_points: Some((2 * dims).clamp(5, 20)), ..config })
-            }
-            other => other,
-        },
+        "other-kernel" => Algorithm::GpEi(ei(auto::model(other, dims), usual_near)),
+        "as-they-are" => Algorithm::GpEi(ei(GpConfig { transform: Transform::None, ..model }, usual_near)),
+        "usual-priors" => Algorithm::GpEi(ei(
+            GpConfig { lengthscale: usual.lengthscale, noise: usual.noise, ..model },
+            usual_near,
+        )),
+        "noisy-pending" => Algorithm::GpEi(ei(GpConfig { pending: Pending::Noisy, ..model }, usual_near)),
+        "touching" => Algorithm::GpEi(GpEiConfig { apart: 0.0, ..ei(model, usual_near) }),
+        "everywhere" => Algorithm::GpEi(ei(model, None)),
+        "only-near" => Algorithm::GpEi(ei(model, near(1))),
+        "every-second" => Algorithm::GpEi(ei(model, near(2))),
+        "as-in-few" => Algorithm::GpEi(GpEiConfig {
+            initial_points: Some((2 * dims).clamp(5, 20)),
+            ..ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1)))
+        }),
         "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
         "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { model, ..TsRsrConfig::default() }),
         "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { model, ..GpUcbConfig::default() }),
@@ -95,7 +92,8 @@ pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in place of anova, and the
              other way round in many dimensions), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
-             region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
+             region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with
+             its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
              styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d
 

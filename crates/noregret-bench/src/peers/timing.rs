@@ -27,7 +27,8 @@ const DESIGN: usize = 5;
 const QUESTIONS: (usize, usize) = (3, 20);
 const SECONDS: f64 = 10.0;
 
-/// Times all methods at all sizes. Each gets a process of its own for each size, so that its memory is that size's.
+/// Times all methods at all sizes. Each peer gets a process of its own for each size, so that its memory is that size's; ours share that of the
+/// benchmark.
 pub(super) fn run(
     config: &Config,
     methods: &[&'static str],

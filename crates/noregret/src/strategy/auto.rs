@@ -7,7 +7,7 @@
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //! | pools of more than 20,000 rows     | as above with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
 //!
-//! Each of these choices is a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
+//! Each of these choices but the size of the design is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
 
 use std::num::NonZeroUsize;
 
