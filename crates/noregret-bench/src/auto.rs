@@ -29,9 +29,18 @@ const RUNS: u32 = 5;
 /// The seeds begin here, far from those of the comparison with peers.
 const FIRST_SEED: u64 = 1_000;
 
-/// More problems in many dimensions, run if they are named: those of the comparison are two.
-const MANY_DIMENSIONS: [&str; 5] =
-    ["rosenbrock-20d", "styblinski-tang-20d", "ackley-30d", "griewank-50d", "rastrigin-50d"];
+/// More problems, run if they are named: in many dimensions, of which the comparison has two, and pools, which peers do not take.
+const MORE: [&str; 9] = [
+    "rosenbrock-20d",
+    "styblinski-tang-20d",
+    "ackley-30d",
+    "griewank-50d",
+    "rastrigin-50d",
+    "hartmann-6d-pool",
+    "levy-5d-pool",
+    "ackley-10d-pool",
+    "hartmann-6d-million",
+];
 
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
 const VARIANTS: [&str; 14] = [
@@ -95,10 +104,12 @@ Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in p
              region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with
              its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
-             styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d
+             styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d, and hartmann-6d-pool, levy-5d-pool,
+             ackley-10d-pool, where 50,000 random points are all there is, or a million in hartmann-6d-million
 
 Examples:
   noregret bench auto --runs 2 --batches 5
+  noregret bench auto --problems hartmann-6d-pool,levy-5d-pool --batches 20 --algorithms auto,other-kernel --try 'bbkb={\"name\":\"bbkb\"}'
   noregret bench auto --algorithms auto --try 'rough={\"name\":\"gp-ei\",\"model\":{\"kernel\":\"matern-32\"}}'";
 
 /// The flags of this experiment.
@@ -121,7 +132,7 @@ pub struct Config {
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
     let all = suite::problems();
-    let known: Vec<&str> = all.iter().copied().chain(MANY_DIMENSIONS).collect();
+    let known: Vec<&str> = all.iter().copied().chain(MORE).collect();
     let problems = if options.problems.is_empty() { all } else { options.problems_among(&known)? };
     let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
     let given = named.into_iter().map(|name| Ok((name, None)));
@@ -168,6 +179,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::task::Task;
 
     fn config(algorithms: &[&str], tried: &str) -> Config {
         let options = Options {
@@ -190,6 +202,14 @@ mod tests {
         run(&config(&["auto", "everywhere"], own), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("everywhere") && text.contains("rough"), "{text}");
+    }
+
+    #[test]
+    fn every_problem_that_may_be_named_is_there() {
+        for name in MORE.into_iter().filter(|name| !name.ends_with("-million")) {
+            assert!(Task::new(name, 1, None, 0).space().is_ok(), "{name}");
+        }
+        assert!(MORE.contains(&"hartmann-6d-million") && MORE.contains(&"hartmann-6d-pool"));
     }
 
     #[test]

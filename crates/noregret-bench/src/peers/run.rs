@@ -68,10 +68,10 @@ impl Plan<'_> {
                 if *value < best {
                     (best, best_point) = (*value, Some(point.clone()));
                 }
-                cumulative += value - task.problem.minimum;
+                cumulative += value - task.minimum;
             }
             done += points.len();
-            curve.push(best - task.problem.minimum);
+            curve.push(best - task.minimum);
         }
         let mut extra = BTreeMap::from([("dims".to_owned(), task.problem.dims().into())]);
         if let Some(peak) = contender.peak_mb() {
@@ -97,7 +97,7 @@ impl Plan<'_> {
             batch: task.batch,
             rounds,
             evaluations: task.evaluations,
-            simple_regret: best - task.problem.minimum,
+            simple_regret: best - task.minimum,
             cumulative_regret: cumulative,
             regret_curve: curve,
             seconds_thinking: seconds,

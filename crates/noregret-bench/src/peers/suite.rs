@@ -3,7 +3,7 @@
 use super::task::Task;
 
 /// Functions by their names in the test kit, by what is hard about them; `-noisy` adds noise, `-mixed` makes whole numbers and categories of
-/// some coordinates.
+/// some coordinates, `-pool` leaves 50,000 random points to choose from, `-million` a million.
 pub(super) const FAMILIES: [(&str, &[&str]); 6] = [
     ("low-dimensional", &["branin", "six-hump-camel", "hartmann-3d"]),
     ("smooth", &["rosenbrock-5d", "hartmann-6d"]),

@@ -1,7 +1,7 @@
 //! What is to be minimised, in terms that every contender understands.
 
-use noregret::math::rng::{Purpose, Seed};
-use noregret::{Param, Space, SpaceError, Value};
+use noregret::math::rng::{Purpose, Seed, Stream};
+use noregret::{Param, Pool, Space, SpaceError, Value};
 use noregret_testkit::Problem;
 use noregret_testkit::statistics::standard_deviation;
 use rand::RngExt;
@@ -17,6 +17,9 @@ const PROBES: usize = 1_000;
 /// Whole numbers and categories of `-mixed` problems.
 const LEVELS: u32 = 9;
 const CHOICES: usize = 4;
+/// Rows of `-pool` and of `-million` problems, at random points.
+const POOL: usize = 50_000;
+const MILLION: usize = 1_000_000;
 
 /// One coordinate of a problem.
 enum Axis {
@@ -36,7 +39,11 @@ pub(crate) struct Task {
     pub(crate) evaluations: usize,
     /// Size of the initial design.
     pub(crate) initial: usize,
+    /// The lowest value there is.
+    pub(crate) minimum: f64,
     axes: Vec<Axis>,
+    /// The only points, if they are so many.
+    pool: Option<Pool>,
 }
 
 impl Task {
@@ -44,6 +51,11 @@ impl Task {
     pub(crate) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
         let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
         let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
+        let (plain, rows) = match (plain.strip_suffix("-pool"), plain.strip_suffix("-million")) {
+            (Some(plain), _) => (plain, Some(POOL)),
+            (_, Some(plain)) => (plain, Some(MILLION)),
+            _ => (plain, None),
+        };
         let problem =
             Problem::by_name(plain).expect("invariant: the test kit has all of these, see the test");
         let problem = problem.shifted(seed);
@@ -70,11 +82,22 @@ impl Task {
         };
         let evaluations = evaluations.unwrap_or_else(|| usual.max(initial + 4 * batch));
         let initial = initial.min(evaluations);
-        Self { name: name.into(), problem, noise, batch, evaluations, initial, axes }
+        let pool = rows.map(|rows| pool(&problem, rows, &mut rng));
+        let minimum = pool.as_ref().map_or(problem.minimum, |pool| {
+            let value = |row| {
+                let x: Vec<f64> = pool.params(row).iter().filter_map(|(_, x)| x.as_f64()).collect();
+                problem.value(&x)
+            };
+            (0..pool.len()).map(value).fold(f64::INFINITY, f64::min)
+        });
+        Self { name: name.into(), problem, noise, batch, evaluations, initial, minimum, axes, pool }
     }
 
     /// Parameters for our own study.
     pub(crate) fn space(&self) -> Result<Space, SpaceError> {
+        if let Some(pool) = &self.pool {
+            return Ok(Space::pool(pool.clone()));
+        }
         let param = |(i, axis): (usize, &Axis)| {
             let (low, high) = self.problem.bounds[i];
             let param = match axis {
@@ -109,9 +132,9 @@ impl Task {
         self.axes.iter().enumerate().map(parameter).collect()
     }
 
-    /// Whether every coordinate is a number of the line.
+    /// Whether every coordinate may be any number of its range.
     pub(crate) fn is_continuous(&self) -> bool {
-        self.axes.iter().all(|axis| matches!(axis, Axis::Float))
+        self.pool.is_none() && self.axes.iter().all(|axis| matches!(axis, Axis::Float))
     }
 
     /// The value at a point, without noise; NaN if it is none.
@@ -137,6 +160,18 @@ impl Task {
         };
         self.axes.iter().enumerate().map(coordinate).collect()
     }
+}
+
+/// Random points of a problem's box.
+fn pool(problem: &Problem, rows: usize, rng: &mut Stream) -> Pool {
+    let place = |i: usize| {
+        let (low, high) = problem.bounds[i % problem.dims()];
+        low + (high - low) * rng.random::<f64>()
+    };
+    let features = (0..rows * problem.dims()).map(place).collect();
+    let names = (0..problem.dims()).map(name).collect();
+    let pool = Pool::new(features, problem.dims()).and_then(|pool| pool.with_names(names));
+    pool.expect("invariant: numbers of a box, and a name for each column")
 }
 
 fn name(i: usize) -> String {
@@ -169,6 +204,21 @@ mod tests {
             assert_eq!(task.noise > 0.0, problem.ends_with("-noisy"));
             assert_eq!(task.is_continuous(), !problem.ends_with("-mixed"));
         }
+    }
+
+    /// Where only some points are left, the best of them is what can be found.
+    #[test]
+    fn the_best_row_of_a_pool_has_no_regret() {
+        let task = Task::new("hartmann-6d-pool", 20, None, 3);
+        let space = task.space().unwrap();
+        let pool = space.as_pool().unwrap();
+        let point = |row| match serde_json::to_value(pool.params(row)).unwrap() {
+            Json::Object(point) => point,
+            _ => panic!(),
+        };
+        let best = (0..pool.len()).map(|row| task.value(&point(row))).fold(f64::INFINITY, f64::min);
+        assert_eq!((pool.len(), best.to_bits(), task.is_continuous()), (POOL, task.minimum.to_bits(), false));
+        assert!(task.minimum > task.problem.minimum);
     }
 
     #[test]

@@ -110,6 +110,19 @@ impl Utility {
         }
     }
 
+    /// Whether more deviation is never worse, whatever the mean. A probability of improvement falls where the mean is above the bar.
+    pub fn rises_with_deviation(self) -> bool {
+        match self {
+            Self::Ucb { beta } | Self::RelevantDeviation { beta, .. } => beta >= 0.0,
+            Self::ProbabilityOfImprovement { .. } | Self::LogProbabilityOfImprovement { .. } => false,
+            Self::ExpectedImprovement { .. }
+            | Self::LogExpectedImprovement { .. }
+            | Self::RegretToUncertainty { .. }
+            | Self::Mean
+            | Self::StandardDeviation => true,
+        }
+    }
+
     /// The utility at many points, from their posterior means and **variances**, into `out`.
     ///
     /// A variance below 0, as rounding leaves it at an observed point, counts as 0.
@@ -213,6 +226,20 @@ mod tests {
                 prop_assert!((by_mean / slope.by_mean - 1.0).abs() < 1e-6);
                 prop_assert!((by_sd / slope.by_sd - 1.0).abs() < 1e-6);
             }
+        }
+
+        /// Whoever says so rises; and a probability does not always.
+        #[test]
+        fn more_deviation_is_no_worse_where_a_utility_says_so(
+            mean in -3.0..3.0, best in -3.0..3.0, sd in 1e-3..3.0, more in 0.0..3.0, beta in 0.0..9.0,
+        ) {
+            for utility in all(best, beta).into_iter().filter(|utility| utility.rises_with_deviation()) {
+                let (less, more) = (utility.value(mean, sd), utility.value(mean, sd + more));
+                // To rounding: far below the bar the logarithm is a difference of large numbers.
+                prop_assert!(more >= less - 1e-12 * less.abs(), "{utility:?} at {mean}, {sd}: {less}, {more}");
+            }
+            let probability = Utility::ProbabilityOfImprovement { best: 0.0 };
+            prop_assert!(probability.value(1.0, sd + 0.1) < probability.value(1.0, sd) || sd < 0.2);
         }
 
         /// All of `f64`: subnormal deviations, differences that overflow, scores that are infinite.

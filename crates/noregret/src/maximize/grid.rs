@@ -76,13 +76,18 @@ pub(crate) fn best_row(
     score: impl Fn(&Points) -> Vec<f64>,
 ) -> Result<Maximum, MaximizeError> {
     let mut values = Vec::with_capacity(pool.len());
-    for begin in (0..pool.len()).step_by(PANEL) {
-        let rows = begin..(begin + PANEL).min(pool.len());
-        values.extend(score(&Points::from_columns(pool.dims(), &pool.encoded(rows))));
-    }
+    panels(pool).for_each(|rows| values.extend(score(&rows)));
     let row = best_where(&values, |row| region.is_taken(&[], Some(row)))?; // rows are known by number
     let work = Work { values: values.len(), gradients: 0 };
     Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
+}
+
+/// All rows in order, so many at a time as are scored at once.
+pub(crate) fn panels(pool: &Pool) -> impl Iterator<Item = Points> {
+    (0..pool.len()).step_by(PANEL).map(|begin| {
+        let rows = begin..(begin + PANEL).min(pool.len());
+        Points::from_columns(pool.dims(), &pool.encoded(rows))
+    })
 }
 
 /// The best of `points` by `values` that is not taken; ties go to the lowest index. If `points` are the rows of the

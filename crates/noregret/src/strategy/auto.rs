@@ -3,9 +3,8 @@
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
 //! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch, or as many as parameters up to 50), but at most a third of all trials if their number is known |
-//! | numbers, categories, small pools   | `gp-ei` with the kernel `anova`, every third point near the best one                       |
+//! | numbers, categories, pools         | `gp-ei` with the kernel `anova`, every third point near the best one (in pools none)       |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
-//! | pools of more than 20,000 rows     | as above with the kernel `matern-52`, whose covariances cost one exponential, not one a column |
 //!
 //! Each of these choices but the size of the design is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
 
@@ -19,14 +18,10 @@ use super::trust_region::TrustRegion;
 use super::{Proposal, Strategy};
 use crate::error::Error;
 use crate::math::rng::Stream;
-use crate::space::Pool;
 use crate::surrogate::gp::hyperparameters::{Prior, Tunable};
 use crate::surrogate::gp::kernel::Form;
 use crate::surrogate::gp::warp::Transform;
 use crate::surrogate::gp::{GpConfig, Pending};
-
-/// Pools with more rows are scored in panels, where each covariance counts.
-const LARGE_POOL: usize = 20_000;
 
 /// With more parameters than this, no number of evaluations that people have tells their lengthscales apart.
 const MANY_DIMENSIONS: usize = 15;
@@ -63,28 +58,24 @@ impl AutoConfig {
     /// The algorithm for a problem, as a user would set it, and why.
     pub(crate) fn choose(&self, history: &History) -> (GpEiConfig, String) {
         let space = history.space();
-        let rows = space.as_pool().map(Pool::len);
-        let (kernel, why) = match (rows, kernel(space.dims())) {
-            (Some(rows), _) if rows > LARGE_POOL => {
-                (Form::Matern52, format!("the kernel matern-52, for there are {rows} candidates to score"))
-            }
-            (_, Form::Anova) => {
-                (Form::Anova, "the kernel anova, which is additive where the values are".to_owned())
-            }
-            (_, other) => (other, format!("the kernel matern-52, for there are {} parameters", space.dims())),
+        let is_pool = space.as_pool().is_some();
+        let kernel = kernel(space.dims());
+        let why = match kernel {
+            Form::Anova => "the kernel anova, which is additive where the values are".to_owned(),
+            _ => format!("the kernel matern-52, for there are {} parameters", space.dims()),
         };
         let trust_region = trust_region(space.dims());
         let config = GpEiConfig {
             model: model(kernel, space.dims()),
             initial_points: self.initial_points.or(Some(design(space.dims(), history.budget()))),
-            trust_region: rows.is_none().then_some(trust_region),
+            trust_region: (!is_pool).then_some(trust_region),
             apart: APART,
             ..GpEiConfig::default()
         };
-        let near = match (rows, trust_region.every) {
-            (Some(_), _) => "",
-            (None, 2) => "; every second point stays near the best one",
-            (None, _) => "; every third point stays near the best one",
+        let near = match trust_region.every {
+            _ if is_pool => "",
+            2 => "; every second point stays near the best one",
+            _ => "; every third point stays near the best one",
         };
         let why = format!(
             "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}"
@@ -99,7 +90,7 @@ pub fn design(dims: usize, budget: Option<usize>) -> usize {
     (2 * dims).clamp(5, 20).max(dims.min(50)).min(most)
 }
 
-/// The kernel, pools aside.
+/// The kernel.
 pub fn kernel(dims: usize) -> Form {
     if dims > MANY_DIMENSIONS { Form::Matern52 } else { Form::Anova }
 }
@@ -157,7 +148,7 @@ impl Strategy for Auto {
 mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
-    use crate::space::Space;
+    use crate::space::{Pool, Space};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
 
     fn chosen(space: Space) -> (GpEiConfig, String) {
@@ -176,10 +167,10 @@ mod tests {
         assert!(many.model.lengthscale != config.model.lengthscale && why.contains("80 parameters"), "{why}");
         assert_eq!(chosen(Space::bounds(&[(0.0, 1.0)]).unwrap()).0.initial_points, Some(5));
 
-        let pool = |rows: usize| Space::pool(Pool::new((0..rows).map(|i| i as f64).collect(), 1).unwrap());
-        let (small, large) = (chosen(pool(100)), chosen(pool(LARGE_POOL + 1)));
-        assert_eq!((small.0.model.kernel, large.0.model.kernel), (Form::Anova, Form::Matern52));
-        assert!(large.1.contains("20001 candidates") && large.0.trust_region.is_none(), "{}", large.1);
+        let pool = Space::pool(Pool::new((0..100).map(f64::from).collect(), 1).unwrap());
+        let (config, why) = chosen(pool);
+        assert_eq!((config.model.kernel, config.trust_region), (Form::Anova, None));
+        assert!(!why.contains("near the best"), "{why}");
 
         let own = AutoConfig { initial_points: Some(9) };
         let mut history = History::new(Space::bounds(&[(0.0, 1.0); 10]).unwrap(), Duplicates::Avoid);

@@ -18,6 +18,7 @@ pub mod gp_ts;
 pub mod gp_ucb;
 pub mod history;
 pub mod initial;
+mod large_pool;
 pub mod learned;
 pub mod memo;
 pub mod model;

@@ -49,6 +49,11 @@ const NOISE_OF_FAILURE: f64 = 0.25;
 pub trait OnModel: Acquisition {
     /// The utility at candidates whose posterior is known.
     fn values_at(&self, candidates: &Candidates) -> Vec<f64>;
+
+    /// What it makes of mean and deviation, if it looks at nothing else.
+    fn utility(&self) -> Option<Utility> {
+        None
+    }
 }
 
 impl OnModel for Scored<'_, Gp> {
@@ -56,6 +61,10 @@ impl OnModel for Scored<'_, Gp> {
         let mut values = vec![0.0; candidates.len()];
         self.utility.values(candidates.mean(), candidates.variance(), &mut values);
         values
+    }
+
+    fn utility(&self) -> Option<Utility> {
+        Some(self.utility)
     }
 }
 

@@ -10,6 +10,7 @@ use super::choose::Batch;
 use super::diagnostics::{Diagnostics, Inexactness};
 use super::history::{Choice, History};
 use super::initial;
+use super::large_pool::LargePool;
 use super::model::{GpModel, OnModel, State};
 use super::trust_region::TrustRegion;
 use crate::error::Error;
@@ -69,6 +70,15 @@ pub(crate) struct Situation<'a> {
     pub(crate) i: usize,
 }
 
+/// Where one point is looked for.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    state: &'a State,
+    /// The trust region, if it is this point's turn to stay inside.
+    within: Option<&'a Within>,
+    region: &'a Region<'a>,
+}
+
 /// Runs the course: `pick` makes the utility of one point and calls the solver on it.
 pub(crate) fn propose(
     course: Course<'_>,
@@ -121,13 +131,16 @@ pub(crate) fn propose_with<T>(
             within
         });
         let mut prepared = prepare(state, q - design, &mut diagnostics, rng)?;
+        let mut large_pool =
+            history.space().as_pool().filter(|pool| pool.len() > state.kept().len()).map(LargePool::new);
         for i in 0..q - design {
             let situation = Situation { state, t: ledger.rounds, i };
             let is_inside = trust_region.is_some_and(|region| region.is_due(ledger.rounds));
             let within = within.as_ref().filter(|_| is_inside);
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
                 let region = Region { apart: course.apart, ..history.region(&batch.taken) };
-                solve(target, &course, within, state, &region, &mut ledger, rng)
+                let place = Place { state, within, region: &region };
+                solve(target, &course, place, &mut large_pool, &mut ledger, rng)
             };
             let maximum = match pick(&situation, &mut prepared, &mut solve, rng) {
                 Ok(maximum) => maximum,
@@ -161,13 +174,13 @@ pub(crate) fn propose_with<T>(
 fn solve(
     target: &dyn OnModel,
     course: &Course<'_>,
-    within: Option<&Within>,
-    state: &State,
-    region: &Region<'_>,
+    place: Place<'_>,
+    large_pool: &mut Option<LargePool<'_>>,
     ledger: &mut Ledger,
     rng: &mut Stream,
 ) -> Result<Maximum, MaximizeError> {
-    let mut maximum = solve_once(target, course.solver, within, state, region, ledger, rng)?;
+    let Place { state, region, .. } = place;
+    let mut maximum = solve_once(target, course.solver, place, large_pool, ledger, rng)?;
     let mut measured = None;
     if ledger.is_due(course.measure) {
         let n = state.gp().len().max(1);
@@ -183,7 +196,7 @@ fn solve(
         // Grow the grid until this round fits the budget; the reference stays the same.
         while !ledger.within(eta(maximum.value, best, floor), *budget) && !ledger.is_exhausted() {
             ledger.enlarge(*first);
-            let again = solve_once(target, course.solver, within, state, region, ledger, rng)?;
+            let again = solve_once(target, course.solver, place, large_pool, ledger, rng)?;
             maximum.work += again.work;
             if again.value > maximum.value {
                 maximum = Maximum { work: maximum.work, ..again };
@@ -201,13 +214,16 @@ fn solve(
 fn solve_once(
     target: &dyn OnModel,
     solver: &Solver,
-    within: Option<&Within>,
-    state: &State,
-    region: &Region<'_>,
+    Place { state, within, region }: Place<'_>,
+    large_pool: &mut Option<LargePool<'_>>,
     ledger: &Ledger,
     rng: &mut Stream,
 ) -> Result<Maximum, MaximizeError> {
     let pool = region.space.as_pool();
+    let rising = target.utility().filter(|utility| utility.rises_with_deviation());
+    if let (Some(rows), Some(utility)) = (large_pool, rising) {
+        return rows.best(state.gp(), utility, region);
+    }
     match solver {
         // The rows' posterior is at hand.
         _ if pool.is_some_and(|pool| pool.len() == state.kept().len()) => {
