@@ -110,6 +110,7 @@ Problems:    those of `noregret bench peers`, with other seeds (1000 is added to
 Examples:
   noregret bench auto --runs 2 --batches 5
   noregret bench auto --problems hartmann-6d-pool,levy-5d-pool --batches 20 --algorithms auto,other-kernel --try 'bbkb={\"name\":\"bbkb\"}'
+  noregret bench auto --evaluations 20 --batches 1,5 --algorithms auto --try 'ten={\"name\":\"auto\",\"initial_points\":10}'
   noregret bench auto --algorithms auto --try 'rough={\"name\":\"gp-ei\",\"model\":{\"kernel\":\"matern-32\"}}'";
 
 /// The flags of this experiment.
@@ -122,6 +123,10 @@ pub struct Config {
     /// Sizes of batches, separated by commas [default: 1,5,20]
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     pub batches: Vec<NonZeroUsize>,
+
+    /// So many evaluations in place of 30 to 150, and batches from the first point on: what a variant takes for its design is its own affair
+    #[arg(long, value_name = "N")]
+    pub evaluations: Option<NonZeroUsize>,
 
     /// One more variant: a name and the algorithm's table as JSON; may be given several times
     #[arg(long = "try", value_name = "NAME=JSON")]
@@ -153,13 +158,16 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         problems,
         batches,
         runs: options.runs_or(RUNS),
-        evaluations: None,
+        evaluations: config.evaluations.map(NonZeroUsize::get),
         seed: FIRST_SEED.wrapping_add(options.seed),
     };
     let mut output = Output::resumed(options, "auto", out)?;
     let progress = Progress::new(suite.len() * variants.len() as u64, "auto");
     for (name, algorithm) in &variants {
-        for run in suite.runs() {
+        for mut run in suite.runs() {
+            if config.evaluations.is_some() {
+                run.task.initial = run.task.batch;
+            }
             let plan = Plan { method: name, run: &run };
             progress.message(plan.to_string());
             if !output.reuse(|record| plan.is_of(record))? {
@@ -180,6 +188,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
 mod tests {
     use super::*;
     use crate::peers::task::Task;
+    use crate::report::Record;
 
     fn config(algorithms: &[&str], tried: &str) -> Config {
         let options = Options {
@@ -188,7 +197,12 @@ mod tests {
             runs: std::num::NonZeroU32::new(1),
             ..Options::default()
         };
-        Config { options, batches: vec![NonZeroUsize::new(20).unwrap()], tried: vec![tried.to_owned()] }
+        Config {
+            options,
+            batches: vec![NonZeroUsize::new(20).unwrap()],
+            evaluations: None,
+            tried: vec![tried.to_owned()],
+        }
     }
 
     /// Undone, a choice is undone: no two variants are the same, and each one runs.
@@ -202,6 +216,22 @@ mod tests {
         run(&config(&["auto", "everywhere"], own), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("everywhere") && text.contains("rough"), "{text}");
+    }
+
+    /// With nine evaluations one at a time, a design of nine is all there is, and a third of that is not.
+    #[test]
+    fn variants_may_size_their_design() {
+        let mut config = config(&["auto"], r#"all={"name":"auto","initial_points":9}"#);
+        config.batches = vec![NonZeroUsize::MIN];
+        config.evaluations = NonZeroUsize::new(9);
+        config.options.json = true;
+        let mut out = Vec::new();
+        run(&config, &mut out).unwrap();
+        let records: Vec<Record> =
+            String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(records.iter().all(|record| record.regret_curve.len() == 9), "one batch a point");
+        assert_eq!(records[0].regret_curve[..3], records[1].regret_curve[..3], "the same design at first");
+        assert_ne!(records[0].regret_curve[3..], records[1].regret_curve[3..]);
     }
 
     #[test]

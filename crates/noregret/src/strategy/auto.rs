@@ -6,7 +6,7 @@
 //! | numbers, categories, pools         | `gp-ei` with the kernel `anova`, every third point near the best one (in pools none)       |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
-//! Each of these choices but the size of the design is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
+//! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
 
 use std::num::NonZeroUsize;
 
