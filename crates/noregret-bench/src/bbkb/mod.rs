@@ -21,9 +21,9 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::report::table::compact;
 use crate::report::{Curve, LinePlot, Progress, Record, Summary, Table, mean_curves, peak_memory_mb};
+use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
 use problem::{PROBLEMS, Problem, problem};
-pub use setting::Setting;
 
 /// Repetitions in the paper.
 const RUNS: u32 = 10;
@@ -84,7 +84,7 @@ pub struct Config {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
-    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let setting = Setting::of(options, Setting::Ours)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
         problems.retain(|name| *name != "scaling");
@@ -134,7 +134,7 @@ impl Run<'_> {
     fn execute(&self, problem: &Problem, pool: &Pool, progress: &Progress) -> Result<Record, BenchError> {
         let best = problem.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let uniform = best - problem.values.iter().sum::<f64>() / problem.arms() as f64;
-        let algorithm = self.setting.algorithm(self.algorithm, problem, self.rounds);
+        let algorithm = setting::algorithm(self.setting, self.algorithm, problem, self.rounds);
         let mut study = Study::builder()
             .space(Space::pool(pool.clone()))
             .direction(Direction::Maximize)
@@ -277,7 +277,8 @@ impl Tally {
 
 fn report(setting: Setting, titles: &[String], output: &mut Output<'_>) -> Result<(), BenchError> {
     let records = output.records().to_vec();
-    let mut text = format!("Calandriello et al. 2020. Setting {}: {}.\n", setting.name(), setting.describe());
+    let mut text =
+        format!("Calandriello et al. 2020. Setting {}: {}.\n", setting.name(), setting::describe(setting));
     titles.iter().for_each(|title| {
         let _ = writeln!(text, "{title}");
     });

@@ -25,101 +25,69 @@ use noregret::surrogate::gp::kernel::Form;
 
 use super::problem::Problem;
 use super::{INITIAL, NOISE};
+use crate::setting::Setting;
 
-/// A variant of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// As our users get it.
-    Ours,
-    /// As the authors' code.
-    Code,
-    /// As printed.
-    Paper,
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Ours => "radius and dictionary of the authors' code, coins kept from batch to batch",
+        Setting::Code => "radius and dictionary of the authors' code",
+        Setting::Paper => "radius and dictionary as printed",
+    }
 }
 
-impl Setting {
-    /// Names, the default first.
-    pub const NAMES: [&'static str; 3] = ["ours", "code", "paper"];
-
-    pub(super) fn by_name(name: &str) -> Self {
-        match name {
-            "code" => Self::Code,
-            "paper" => Self::Paper,
-            _ => Self::Ours,
+/// The algorithm of this name for a problem and a number of pulls.
+pub(super) fn algorithm(setting: Setting, name: &str, problem: &Problem, rounds: usize) -> Algorithm {
+    let fixed = |value| Tunable::fixed(value);
+    let model = GpConfig {
+        kernel: Form::SquaredExponential,
+        lengthscale: fixed(1.0),
+        lengthscales: lengthscales(problem),
+        outputscale: fixed(1.0),
+        noise: fixed(NOISE * NOISE),
+        standardize: false,
+        refit_growth: f64::MAX, // nothing is fitted
+        ..GpConfig::default()
+    };
+    let inclusion = if setting == Setting::Paper { Inclusion::Paper } else { Inclusion::Code };
+    let coins = if setting == Setting::Ours { Coins::Kept } else { Coins::Fresh };
+    let sparse = SparseConfig { model, inclusion, coins, ..SparseConfig::default() };
+    let radius = if setting == Setting::Paper { Radius::Paper } else { Radius::Code };
+    let initial_points = Some(INITIAL);
+    let delta = 1.0 / rounds.max(2) as f64;
+    let max_batch = rounds.max(1);
+    let bbkb = || BbkbConfig {
+        radius,
+        delta,
+        max_batch,
+        sparse: sparse.clone(),
+        initial_points,
+        ..BbkbConfig::default()
+    };
+    let bucb = |threshold| GpBucbConfig {
+        threshold,
+        radius,
+        delta,
+        max_batch,
+        sparse: sparse.clone(),
+        initial_points,
+        ..GpBucbConfig::default()
+    };
+    match name {
+        "bbkb" => Algorithm::Bbkb(bbkb()),
+        "bbkb-local" => Algorithm::BbkbLocal(bbkb()),
+        "bkb" => Algorithm::Bkb(bbkb()),
+        "gp-ucb" => Algorithm::GpBucb(bucb(1.0)),
+        "gp-bucb" => Algorithm::GpBucb(bucb(2.0)),
+        "async-ts" => Algorithm::AsyncTs(AsyncTsConfig { sparse, initial_points }),
+        "eps-greedy" => {
+            Algorithm::EpsGreedy(EpsGreedyConfig { sparse, initial_points, ..EpsGreedyConfig::default() })
         }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Code => "code",
-            Self::Paper => "paper",
+        // The sample size of the scripts that the authors took.
+        "reg-evolution" => {
+            Algorithm::RegEvolution(RegEvolutionConfig { sample: 10, ..RegEvolutionConfig::default() })
         }
-    }
-
-    /// What it is, in a line.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Ours => "radius and dictionary of the authors' code, coins kept from batch to batch",
-            Self::Code => "radius and dictionary of the authors' code",
-            Self::Paper => "radius and dictionary as printed",
-        }
-    }
-
-    /// The algorithm of this name for a problem and a number of pulls.
-    pub(super) fn algorithm(self, name: &str, problem: &Problem, rounds: usize) -> Algorithm {
-        let fixed = |value| Tunable::fixed(value);
-        let model = GpConfig {
-            kernel: Form::SquaredExponential,
-            lengthscale: fixed(1.0),
-            lengthscales: lengthscales(problem),
-            outputscale: fixed(1.0),
-            noise: fixed(NOISE * NOISE),
-            standardize: false,
-            refit_growth: f64::MAX, // nothing is fitted
-            ..GpConfig::default()
-        };
-        let inclusion = if self == Self::Paper { Inclusion::Paper } else { Inclusion::Code };
-        let coins = if self == Self::Ours { Coins::Kept } else { Coins::Fresh };
-        let sparse = SparseConfig { model, inclusion, coins, ..SparseConfig::default() };
-        let radius = if self == Self::Paper { Radius::Paper } else { Radius::Code };
-        let initial_points = Some(INITIAL);
-        let delta = 1.0 / rounds.max(2) as f64;
-        let max_batch = rounds.max(1);
-        let bbkb = || BbkbConfig {
-            radius,
-            delta,
-            max_batch,
-            sparse: sparse.clone(),
-            initial_points,
-            ..BbkbConfig::default()
-        };
-        let bucb = |threshold| GpBucbConfig {
-            threshold,
-            radius,
-            delta,
-            max_batch,
-            sparse: sparse.clone(),
-            initial_points,
-            ..GpBucbConfig::default()
-        };
-        match name {
-            "bbkb" => Algorithm::Bbkb(bbkb()),
-            "bbkb-local" => Algorithm::BbkbLocal(bbkb()),
-            "bkb" => Algorithm::Bkb(bbkb()),
-            "gp-ucb" => Algorithm::GpBucb(bucb(1.0)),
-            "gp-bucb" => Algorithm::GpBucb(bucb(2.0)),
-            "async-ts" => Algorithm::AsyncTs(AsyncTsConfig { sparse, initial_points }),
-            "eps-greedy" => {
-                Algorithm::EpsGreedy(EpsGreedyConfig { sparse, initial_points, ..EpsGreedyConfig::default() })
-            }
-            // The sample size of the scripts that the authors took.
-            "reg-evolution" => {
-                Algorithm::RegEvolution(RegEvolutionConfig { sample: 10, ..RegEvolutionConfig::default() })
-            }
-            _ => Algorithm::Random {},
-        }
+        _ => Algorithm::Random {},
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Ablation, Setting};
+use super::{Ablation, Setting, setting};
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{BarPlot, LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};
@@ -73,7 +73,7 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
         "Kim, Liu & Chen 2025, {what}. Setting {}, {}.\n\n\
          Cumulative regret, mean ± sd [rank], runs: {runs} (the paper prints plots only)",
         setting.name(),
-        setting.describe(),
+        setting::describe(setting),
     );
     let beside = setting == Setting::Code && ablation != Some(Ablation::SmallDesign);
     part(&heading, &if beside { beside_authors(&cumulative) } else { Table::matrix(&cumulative) });

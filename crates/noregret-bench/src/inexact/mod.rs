@@ -19,8 +19,8 @@ use std::io::Write;
 use noregret_testkit::Problem;
 
 use crate::report::Progress;
+use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
-pub use setting::Setting;
 
 /// Repetitions in the paper.
 const RUNS: u32 = 20;
@@ -124,7 +124,7 @@ fn contenders(config: &Config) -> Result<Vec<Contender>, BenchError> {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
-    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let setting = Setting::of(options, Setting::Paper)?;
     let problems = options.problems_among(&CASES.map(|case| case.problem))?;
     let contenders = contenders(config)?;
     let runs = options.runs_or(RUNS);
@@ -172,14 +172,14 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    fn config(problems: &str, algorithms: &str, setting: &str) -> Config {
+    fn config(problems: &str, algorithms: &str, setting: Setting) -> Config {
         let list =
             |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
             algorithms: list(algorithms),
             runs: std::num::NonZeroU32::new(1),
-            setting: Some(setting.into()),
+            setting: Some(setting.name().into()),
             json: true,
             ..Options::default()
         };
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_setting_and_solver_runs_and_measuring_changes_nothing() {
-        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+        for setting in Setting::ALL {
             for solver in SOLVERS {
                 let contender = Contender { solver, fixed_grid: None };
                 let (with, without) = (short(setting, contender, true), short(setting, contender, false));
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_grid_ablation_runs_both_grids() {
-        let mut config = config("branin", "", "paper");
+        let mut config = config("branin", "", Setting::Paper);
         config.ablation = Some(Ablation::FixedGrid);
         let both = contenders(&config).unwrap();
         let records: Vec<Record> = both.into_iter().map(|c| short(Setting::Paper, c, false)).collect();
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn machines_get_a_record_for_each_run_and_solver() {
-        let mut config = config("branin", "random-grid,auto", "ours");
+        let mut config = config("branin", "random-grid,auto", Setting::Ours);
         config.ablation = Some(Ablation::SmallDesign);
         let mut out = Vec::new();
         run(&config, &mut out).unwrap();
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn people_get_tables_and_a_verdict() {
-        let mut config = config("branin", "random-grid,lbfgsb", "code");
+        let mut config = config("branin", "random-grid,lbfgsb", Setting::Code);
         config.options.json = false;
         config.ablation = Some(Ablation::SmallDesign);
         let mut out = Vec::new();
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors() {
-        for bad in [config("egg", "", "paper"), config("", "newton", "paper"), config("", "", "theirs")] {
+        for bad in [config("egg", "", Setting::Paper), config("", "newton", Setting::Paper)] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

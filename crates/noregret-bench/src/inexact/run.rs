@@ -21,7 +21,7 @@ use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Direction, Error, Space, Study};
 use noregret_testkit::Problem;
 
-use super::{Contender, Setting};
+use super::{Contender, Setting, setting};
 use crate::BenchError;
 use crate::report::Record;
 
@@ -50,7 +50,7 @@ impl Plan<'_> {
             .space(space.clone())
             .direction(Direction::Minimize)
             .algorithm(Algorithm::GpUcb(config))
-            .duplicates(self.setting.duplicates())
+            .duplicates(setting::duplicates(self.setting))
             .seed(self.seed)
             .build()?;
 
@@ -94,8 +94,8 @@ impl Plan<'_> {
         let Contender { solver, fixed_grid } = self.contender;
         GpUcbConfig {
             beta: BetaSchedule::SqrtLog,
-            model: self.setting.model(side),
-            solver: self.setting.solver(solver, side, fixed_grid == Some(true)),
+            model: setting::model(self.setting, side),
+            solver: setting::solver(self.setting, solver, side, fixed_grid == Some(true)),
             // The adaptive grid lives on measuring; that belongs to its time. The others are judged from outside.
             measure: if solver == "adaptive-grid" { Measure::default() } else { Measure::Never },
             initial_points: Some(0),

@@ -29,16 +29,7 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
-/// A variant of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// As printed.
-    Paper,
-    /// As the authors' code.
-    Code,
-    /// As our users get it.
-    Ours,
-}
+use crate::setting::Setting;
 
 /// Tolerance of all solvers in the authors' code, in raw units: `gtol`, `xatol`, `fatol`.
 const TOLERANCE: f64 = 0.01;
@@ -48,98 +39,75 @@ const CG_STEP: f64 = 1.49e-8;
 /// The fixed grid of App. B.2.1.
 const FIXED_GRID: usize = 100;
 
-impl Setting {
-    /// Names, the default first.
-    pub const NAMES: [&'static str; 3] = ["paper", "code", "ours"];
-
-    /// The setting of this name, which must be one of [`Self::NAMES`].
-    pub(super) fn by_name(name: &str) -> Self {
-        match name {
-            "code" => Self::Code,
-            "ours" => Self::Ours,
-            _ => Self::Paper,
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Paper => {
+            "as printed: Matérn 5/2 fitted each round, exact gradients; the code's values where silent"
         }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Code => "code",
-            Self::Ours => "ours",
+        Setting::Code => {
+            "as the authors' code: raw values, Matérn 3/2 fitted each round, forward differences"
         }
+        Setting::Ours => "as users get it: normalised values, fitted Matérn 5/2 ARD, exact gradients",
     }
+}
 
-    /// What it is, in a line.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Paper => {
-                "as printed: Matérn 5/2 fitted each round, exact gradients; the code's values where silent"
-            }
-            Self::Code => {
-                "as the authors' code: raw values, Matérn 3/2 fitted each round, forward differences"
-            }
-            Self::Ours => "as users get it: normalised values, fitted Matérn 5/2 ARD, exact gradients",
-        }
+/// The Gaussian process on a box whose sides are all `side`.
+pub(super) fn model(setting: Setting, side: f64) -> GpConfig {
+    let form = match setting {
+        Setting::Ours => return GpConfig::default(),
+        Setting::Paper => Form::Matern52,
+        Setting::Code => Form::Matern32,
+    };
+    GpConfig {
+        kernel: form,
+        isotropic: true,
+        // scikit-learn's start and bounds, in raw units.
+        lengthscale: Tunable::free(1.0 / side, 1e-5 / side, 1e5 / side),
+        outputscale: Tunable::fixed(1.0),
+        noise: Tunable::fixed(1e-4),
+        standardize: false,
+        fit_points: usize::MAX,
+        refit_growth: 0.0,
+        warm_start: false,
+        ..GpConfig::default()
     }
+}
 
-    /// The Gaussian process on a box whose sides are all `side`.
-    pub(super) fn model(self, side: f64) -> GpConfig {
-        let form = match self {
-            Self::Ours => return GpConfig::default(),
-            Self::Paper => Form::Matern52,
-            Self::Code => Form::Matern32,
-        };
-        GpConfig {
-            kernel: form,
-            isotropic: true,
-            // scikit-learn's start and bounds, in raw units.
-            lengthscale: Tunable::free(1.0 / side, 1e-5 / side, 1e5 / side),
-            outputscale: Tunable::fixed(1.0),
-            noise: Tunable::fixed(1e-4),
-            standardize: false,
-            fit_points: usize::MAX,
-            refit_growth: 0.0,
-            warm_start: false,
-            ..GpConfig::default()
-        }
+/// The solver of this name on such a box; `fixed` takes the ablation's grid.
+pub(super) fn solver(setting: Setting, name: &str, side: f64, fixed: bool) -> Solver {
+    if name == "random-grid" && fixed {
+        return Solver::RandomGrid { per_round: 100, size: Some(FIXED_GRID) };
     }
+    let step = |step: f64| (setting == Setting::Code).then_some(step / side);
+    let local = LocalConfig {
+        starts: 10,
+        grid: 0,
+        // A slope by the unit cube's coordinates is `side` times that by raw ones.
+        tolerance: TOLERANCE * side,
+        iterations: 200,
+        only_converged: true,
+        ..LocalConfig::default()
+    };
+    match (setting, name) {
+        (Setting::Paper | Setting::Code, "lbfgsb") => {
+            Solver::Lbfgsb(LocalConfig { finite_difference: step(LBFGSB_STEP), ..local })
+        }
+        (Setting::Paper | Setting::Code, "cg") => {
+            Solver::Cg(LocalConfig { finite_difference: step(CG_STEP), ..local })
+        }
+        (Setting::Paper | Setting::Code, "nelder-mead") => Solver::NelderMead(LocalConfig {
+            tolerance: TOLERANCE / side,
+            value_tolerance: Some(TOLERANCE),
+            ..local
+        }),
+        _ => default_solver(name),
+    }
+}
 
-    /// The solver of this name on such a box; `fixed` takes the ablation's grid.
-    pub(super) fn solver(self, name: &str, side: f64, fixed: bool) -> Solver {
-        if name == "random-grid" && fixed {
-            return Solver::RandomGrid { per_round: 100, size: Some(FIXED_GRID) };
-        }
-        let step = |step: f64| (self == Self::Code).then_some(step / side);
-        let local = LocalConfig {
-            starts: 10,
-            grid: 0,
-            // A slope by the unit cube's coordinates is `side` times that by raw ones.
-            tolerance: TOLERANCE * side,
-            iterations: 200,
-            only_converged: true,
-            ..LocalConfig::default()
-        };
-        match (self, name) {
-            (Self::Paper | Self::Code, "lbfgsb") => {
-                Solver::Lbfgsb(LocalConfig { finite_difference: step(LBFGSB_STEP), ..local })
-            }
-            (Self::Paper | Self::Code, "cg") => {
-                Solver::Cg(LocalConfig { finite_difference: step(CG_STEP), ..local })
-            }
-            (Self::Paper | Self::Code, "nelder-mead") => Solver::NelderMead(LocalConfig {
-                tolerance: TOLERANCE / side,
-                value_tolerance: Some(TOLERANCE),
-                ..local
-            }),
-            _ => default_solver(name),
-        }
-    }
-
-    /// Whether points may repeat.
-    pub(super) fn duplicates(self) -> Duplicates {
-        if self == Self::Ours { Duplicates::default() } else { Duplicates::Allow }
-    }
+/// Whether points may repeat.
+pub(super) fn duplicates(setting: Setting) -> Duplicates {
+    if setting == Setting::Ours { Duplicates::default() } else { Duplicates::Allow }
 }
 
 /// The solver as users get it by its name alone.
@@ -154,23 +122,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_their_own_inverse() {
-        for name in Setting::NAMES {
-            assert_eq!(Setting::by_name(name).name(), name);
-        }
-    }
-
-    #[test]
     fn all_solvers_are_valid_under_their_names() {
-        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+        for setting in Setting::ALL {
             for name in SOLVERS {
-                let solver = setting.solver(name, 15.0, false);
+                let solver = solver(setting, name, 15.0, false);
                 assert_eq!((solver.name(), solver.validate()), (name, Ok(())));
             }
-            assert_eq!(setting.model(15.0).validate(), Ok(()));
+            assert_eq!(model(setting, 15.0).validate(), Ok(()));
         }
-        assert_eq!(Setting::Ours.solver("auto", 1.0, false), Solver::default());
-        let Solver::Lbfgsb(local) = Setting::Ours.solver("lbfgsb", 20.0, false) else {
+        assert_eq!(solver(Setting::Ours, "auto", 1.0, false), Solver::default());
+        let Solver::Lbfgsb(local) = solver(Setting::Ours, "lbfgsb", 20.0, false) else {
             panic!("a multi-start")
         };
         assert_eq!(local, LocalConfig::default());
@@ -178,13 +139,13 @@ mod tests {
 
     #[test]
     fn raw_units_become_those_of_the_cube() {
-        let Solver::Lbfgsb(local) = Setting::Code.solver("lbfgsb", 20.0, false) else {
+        let Solver::Lbfgsb(local) = solver(Setting::Code, "lbfgsb", 20.0, false) else {
             panic!("a multi-start")
         };
         assert!((local.tolerance - 0.2).abs() < 1e-15);
         assert!(local.finite_difference.is_some_and(|step| (step - 5e-10).abs() < 1e-24));
-        assert!((Setting::Code.model(20.0).lengthscale.start - 0.05).abs() < 1e-15);
-        let Solver::Cg(local) = Setting::Paper.solver("cg", 20.0, false) else { panic!("a multi-start") };
+        assert!((model(Setting::Code, 20.0).lengthscale.start - 0.05).abs() < 1e-15);
+        let Solver::Cg(local) = solver(Setting::Paper, "cg", 20.0, false) else { panic!("a multi-start") };
         assert_eq!(local.finite_difference, None);
     }
 }

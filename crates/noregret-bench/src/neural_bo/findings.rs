@@ -8,7 +8,7 @@ use noregret_testkit::statistics::{
     welch_t_test,
 };
 
-use super::{ALGORITHMS, PROBLEMS, Setting};
+use super::{ALGORITHMS, PROBLEMS, Setting, setting};
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};
@@ -65,7 +65,7 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
     let mut text = format!(
         "Phan-Trong et al. 2023, section 7.1. Setting {}, {}.\n{} rounds, {} point(s) each.\n\n",
         setting.name(),
-        setting.describe(),
+        setting::describe(setting),
         sizes.0,
         sizes.1,
     );

@@ -17,9 +17,9 @@ mod setting;
 use std::io::Write;
 
 use crate::report::Progress;
+use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
 use run::{Plan, Target};
-pub use setting::Setting;
 
 /// Repetitions in the paper, and in the authors' repository.
 const RUNS: u32 = 10;
@@ -90,15 +90,15 @@ pub struct Config {
 /// Runs the experiment and writes what it found.
 pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &config.options;
-    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let setting = Setting::of(options, Setting::Paper)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
-        problems = setting.problems(config.quick);
+        problems = setting::problems(setting, config.quick);
     }
     let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS)?;
     let runs = options.runs_or(if config.quick { QUICK.2 } else { RUNS });
     let quick = config.quick.then_some(QUICK.1);
-    let rounds = config.rounds.or(quick).unwrap_or_else(|| setting.rounds());
+    let rounds = config.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
     let batch = config.batch.map_or(1, std::num::NonZeroUsize::get);
     let mut output = Output::resumed(options, format!("neural-bo-{}", setting.name()), out)?;
     let steps = problems.len() * algorithms.len() * rounds;
@@ -131,13 +131,13 @@ mod tests {
     /// Those that tests run: the quick ones, and the one with settings of its own.
     const TESTED: [&str; 4] = ["gp-ucb", "gp-ts", "gp-ei", "neural-bo"];
 
-    fn config(setting: &str, problems: &str, algorithms: &str) -> Config {
+    fn config(setting: Setting, problems: &str, algorithms: &str) -> Config {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
             algorithms: list(algorithms),
             runs: std::num::NonZeroU32::new(2),
-            setting: Some(setting.into()),
+            setting: Some(setting.name().into()),
             ..Options::default()
         };
         Config { options, rounds: Some(2), ..Config::default() }
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn algorithms_run_in_every_setting_from_the_same_points() {
-        for setting in Setting::NAMES {
+        for setting in Setting::ALL {
             let config = config(setting, "ackley-10d", &TESTED.join(","));
             let records = records(&config);
             assert_eq!(records.len(), 2 * TESTED.len());
             for record in &records {
-                let initial = if setting == "code" { 5 } else { 15 };
+                let initial = if setting == Setting::Code { 5 } else { 15 };
                 assert_eq!((record.evaluations, record.regret_curve.len()), (initial + 2, 3), "{record:?}");
                 assert!(record.regret_curve.is_sorted_by(|a, b| a >= b));
                 let first = &records[record.run as usize * TESTED.len()];
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn shifted_functions_have_a_name_and_a_place_of_their_own() {
-        let mut config = config("ours", "levy-10d", "gp-ei");
+        let mut config = config(Setting::Ours, "levy-10d", "gp-ei");
         config.shifted = true;
         let records = records(&config);
         assert!(records.iter().all(|record| record.problem == "levy-10d-shifted"));
@@ -178,17 +178,17 @@ mod tests {
 
     #[test]
     fn every_method_has_settings() {
-        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+        for setting in Setting::ALL {
             for name in ALGORITHMS {
-                assert_eq!(setting.algorithm(name).unwrap().name(), name);
-                setting.algorithm(name).unwrap().build().unwrap();
+                assert_eq!(setting::algorithm(setting, name).unwrap().name(), name);
+                setting::algorithm(setting, name).unwrap().build().unwrap();
             }
         }
     }
 
     #[test]
     fn batches_count_as_rounds_and_runs_repeat() {
-        let mut config = config("paper", "michalewicz-10d", "gp-ei");
+        let mut config = config(Setting::Paper, "michalewicz-10d", "gp-ei");
         config.batch = std::num::NonZeroUsize::new(3);
         let (a, b) = (records(&config), records(&config));
         assert_eq!((a[0].evaluations, a[0].batch, a[0].rounds), (21, 3, 2));
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn what_the_folder_holds_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config("paper", "levy-10d", "gp-ei");
+        let mut config = config(Setting::Paper, "levy-10d", "gp-ei");
         config.options.out = Some(folder.path().to_owned());
         let first = records(&config);
         // The same times to the last digit: these are the records of the first call.
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn people_get_the_tables_of_the_paper() {
-        let mut config = config("code", "", "gp-ei,gp-ts");
+        let mut config = config(Setting::Code, "", "gp-ei,gp-ts");
         let folder = tempfile::tempdir().unwrap();
         config.options.out = Some(folder.path().to_owned());
         let mut out = Vec::new();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors() {
-        for bad in [config("theirs", "", ""), config("paper", "egg", ""), config("paper", "", "bobyqa")] {
+        for bad in [config(Setting::Paper, "egg", ""), config(Setting::Paper, "", "bobyqa")] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

@@ -10,7 +10,7 @@ use noregret_testkit::statistics::standard_deviation;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::Setting;
+use super::{Setting, setting};
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
@@ -77,7 +77,7 @@ impl Plan<'_> {
         let mut study = Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(setting.algorithm(algorithm)?)
+            .algorithm(setting::algorithm(setting, algorithm)?)
             .duplicates(Duplicates::Avoid)
             .seed(seed)
             .build()?;
@@ -89,7 +89,7 @@ impl Plan<'_> {
         let mut best = f64::INFINITY;
         // The same for all algorithms: it depends on the seed alone.
         let mut rng = Seed(seed).stream(Purpose::Design, 0, 0);
-        for _ in 0..setting.initial_points() {
+        for _ in 0..setting::initial_points(setting) {
             let u: Vec<f64> = (0..space.dims()).map(|_| rng.random()).collect();
             let value = problem.at_unit(&u);
             study.add(&space.decode(&u), noisy(value), None)?;
@@ -119,7 +119,7 @@ impl Plan<'_> {
             seed,
             batch,
             rounds,
-            evaluations: setting.initial_points() + points,
+            evaluations: setting::initial_points(setting) + points,
             simple_regret: best - problem.minimum,
             cumulative_regret: cumulative,
             regret_curve: curve,

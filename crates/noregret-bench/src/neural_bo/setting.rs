@@ -28,114 +28,81 @@ use serde_json::{Map, Value, json};
 
 use super::{PROBLEMS, QUICK};
 use crate::BenchError;
+use crate::setting::Setting;
 
-/// A variant of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// As printed.
-    Paper,
-    /// As the authors' code.
-    Code,
-    /// As our users get it.
-    Ours,
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Paper => {
+            "as printed: width 500, features of the first weights, SGD; Gaussian processes squared exponential"
+        }
+        Setting::Code => "as the authors' example: width 200, features of the current weights, Adam",
+        Setting::Ours => "as users get it",
+    }
 }
 
-impl Setting {
-    /// Names, the default first.
-    pub const NAMES: [&'static str; 3] = ["paper", "code", "ours"];
+/// What is run if no problem is named.
+pub(super) fn problems(setting: Setting, quick: bool) -> Vec<&'static str> {
+    match setting {
+        Setting::Code => vec![PROBLEMS[12]],
+        _ if quick => QUICK.0.to_vec(),
+        _ => PROBLEMS[..12].to_vec(),
+    }
+}
 
-    pub(super) fn by_name(name: &str) -> Self {
-        match name {
-            "code" => Self::Code,
-            "ours" => Self::Ours,
-            _ => Self::Paper,
+pub(super) fn rounds(setting: Setting) -> usize {
+    if setting == Setting::Code { 100 } else { 2_000 }
+}
+
+pub(super) fn initial_points(setting: Setting) -> usize {
+    if setting == Setting::Code { 5 } else { 15 }
+}
+
+/// The algorithm of this name, on the initial points that all share.
+pub(super) fn algorithm(setting: Setting, name: &str) -> Result<Algorithm, BenchError> {
+    let options = match (name, setting) {
+        (_, Setting::Ours) => json!({}),
+        // Rates and decays are those of the paper for parameters of scale 1: its own are smaller by the root of the width.
+        ("neural-bo", Setting::Paper) => json!({
+            "network": { "depth": 1, "width": 500, "activation": "relu", "inputs": "symmetric" },
+            "start": "printed",
+            "features": "static",
+            "variance": "exact",
+            "training": {
+                "name": "epochs", "method": "sgd", "rate": 0.001 * 500.0, "batch": 50, "epochs": 50,
+                "decay": 0.01 * 2.0 / 50.0, "toward": "start",
+            },
+            "lambda": 0.01,
+            "nu": 1.0,
+            "standardize": false,
+            "candidates": 50_000,
+        }),
+        ("neural-bo", Setting::Code) => json!({
+            "network": { "depth": 1, "width": 200, "activation": "relu", "inputs": "symmetric" },
+            "start": "library",
+            "features": "dynamic",
+            "variance": "exact",
+            "training": {
+                "name": "epochs", "method": "adam", "rate": 0.002 * 200.0_f64.sqrt(), "epochs": 100,
+                "decay": 0.005 / 200.0, "toward": "zero", "warm": true,
+            },
+            "lambda": 0.005,
+            "nu": 2.0,
+            "standardize": false,
+            "candidates": 50_000,
+        }),
+        // Neural-BO's network, without biases.
+        ("neural-greedy", Setting::Paper) => json!({
+            "network": { "depth": 1, "width": 500, "bias_sd": 0.0, "inputs": "symmetric" },
+            "standardize": false,
+        }),
+        ("gp-ucb" | "gp-ts" | "gp-ei", _) => {
+            let model = GpConfig { kernel: Form::SquaredExponential, isotropic: true, ..GpConfig::default() };
+            json!({ "model": model })
         }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Code => "code",
-            Self::Ours => "ours",
-        }
-    }
-
-    /// What it is, in a line.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Paper => {
-                "as printed: width 500, features of the first weights, SGD; Gaussian processes squared exponential"
-            }
-            Self::Code => "as the authors' example: width 200, features of the current weights, Adam",
-            Self::Ours => "as users get it",
-        }
-    }
-
-    /// What is run if no problem is named.
-    pub(super) fn problems(self, quick: bool) -> Vec<&'static str> {
-        match self {
-            Self::Code => vec![PROBLEMS[12]],
-            _ if quick => QUICK.0.to_vec(),
-            _ => PROBLEMS[..12].to_vec(),
-        }
-    }
-
-    pub(super) fn rounds(self) -> usize {
-        if self == Self::Code { 100 } else { 2_000 }
-    }
-
-    pub(super) fn initial_points(self) -> usize {
-        if self == Self::Code { 5 } else { 15 }
-    }
-
-    /// The algorithm of this name, on the initial points that all share.
-    pub(super) fn algorithm(self, name: &str) -> Result<Algorithm, BenchError> {
-        let options = match (name, self) {
-            (_, Self::Ours) => json!({}),
-            // Rates and decays are those of the paper for parameters of scale 1: its own are smaller by the root of the width.
-            ("neural-bo", Self::Paper) => json!({
-                "network": { "depth": 1, "width": 500, "activation": "relu", "inputs": "symmetric" },
-                "start": "printed",
-                "features": "static",
-                "variance": "exact",
-                "training": {
-                    "name": "epochs", "method": "sgd", "rate": 0.001 * 500.0, "batch": 50, "epochs": 50,
-                    "decay": 0.01 * 2.0 / 50.0, "toward": "start",
-                },
-                "lambda": 0.01,
-                "nu": 1.0,
-                "standardize": false,
-                "candidates": 50_000,
-            }),
-            ("neural-bo", Self::Code) => json!({
-                "network": { "depth": 1, "width": 200, "activation": "relu", "inputs": "symmetric" },
-                "start": "library",
-                "features": "dynamic",
-                "variance": "exact",
-                "training": {
-                    "name": "epochs", "method": "adam", "rate": 0.002 * 200.0_f64.sqrt(), "epochs": 100,
-                    "decay": 0.005 / 200.0, "toward": "zero", "warm": true,
-                },
-                "lambda": 0.005,
-                "nu": 2.0,
-                "standardize": false,
-                "candidates": 50_000,
-            }),
-            // Neural-BO's network, without biases.
-            ("neural-greedy", Self::Paper) => json!({
-                "network": { "depth": 1, "width": 500, "bias_sd": 0.0, "inputs": "symmetric" },
-                "standardize": false,
-            }),
-            ("gp-ucb" | "gp-ts" | "gp-ei", _) => {
-                let model =
-                    GpConfig { kernel: Form::SquaredExponential, isotropic: true, ..GpConfig::default() };
-                json!({ "model": model })
-            }
-            _ => json!({}),
-        };
-        let mut options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
-        options.insert("initial_points".into(), 0.into());
-        Ok(Algorithm::with_options(name, options).map_err(noregret::Error::from)?)
-    }
+        _ => json!({}),
+    };
+    let mut options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
+    options.insert("initial_points".into(), 0.into());
+    Ok(Algorithm::with_options(name, options).map_err(noregret::Error::from)?)
 }

@@ -55,7 +55,7 @@ fn acquisition_functions(
     count: usize,
 ) -> Result<Vec<Vec<f64>>, BenchError> {
     type Drawn = Result<Draw, NotPositiveDefinite>;
-    let algorithm = setting.algorithm(setting::variant(method), "synthetic")?;
+    let algorithm = setting::algorithm(setting, setting::variant(method), "synthetic")?;
     let (network, noise, standardize, training, perturb) = match &algorithm {
         Algorithm::StoBnts(c) | Algorithm::StoBntsLinear(c) => {
             (&c.network, c.noise, c.standardize, c.training, c.perturb)

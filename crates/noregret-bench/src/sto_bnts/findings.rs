@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use noregret_testkit::statistics::{mean, paired_t_test, signed_rank_test};
 
-use super::Setting;
+use super::{Setting, setting};
 use crate::report::table::compact;
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};
@@ -34,7 +34,7 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
     let mut text = format!(
         "Dai et al. 2022, sections 5.1, 5.3 and 5.4. Setting {}, {}. Runs: {runs}.\n\n",
         setting.name(),
-        setting.describe()
+        setting::describe(setting)
     );
     let _ = writeln!(
         text,

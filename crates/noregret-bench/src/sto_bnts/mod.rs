@@ -30,10 +30,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::report::Progress;
+use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
 use objective::{Objective, PROBLEMS};
 use run::Plan;
-pub use setting::Setting;
 use setting::VARIANTS;
 
 /// Repetitions: not printed for Figure 1d; enough for a test of pairs.
@@ -92,7 +92,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     if config.speed {
         return crate::neural_speed::run(options, out);
     }
-    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let setting = Setting::of(options, Setting::Paper)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
         problems.truncate(1);
@@ -146,13 +146,13 @@ mod tests {
     /// Those that tests run: the quick ones.
     const TESTED: [&str; 3] = ["gp-ts", "gp-ucb", "linear-w16"];
 
-    fn config(setting: &str, problems: &str, algorithms: &str) -> Config {
+    fn config(setting: Setting, problems: &str, algorithms: &str) -> Config {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
             algorithms: list(algorithms),
             runs: std::num::NonZeroU32::new(2),
-            setting: Some(setting.into()),
+            setting: Some(setting.name().into()),
             ..Options::default()
         };
         Config { options, rounds: Some(3), data: "none".into(), ..Config::default() }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn algorithms_run_in_every_setting_from_the_same_points() {
-        for setting in Setting::NAMES {
+        for setting in Setting::ALL {
             let records = records(&config(setting, "synthetic,rover-20d", &TESTED.join(",")));
             assert_eq!(records.len(), 4 * TESTED.len());
             for pair in records.chunks(TESTED.len()) {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn what_the_folder_holds_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config("paper", "synthetic", "gp-ts");
+        let mut config = config(Setting::Paper, "synthetic", "gp-ts");
         config.options.out = Some(folder.path().to_owned());
         let first = records(&config);
         assert_eq!(records(&config), first);
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn people_get_tables() {
         let mut out = Vec::new();
-        run(&config("paper", "", "gp-ts,gp-ucb"), &mut out).unwrap();
+        run(&config(Setting::Paper, "", "gp-ts,gp-ucb"), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in ["Simple regret", "Area", "Seconds a suggestion", "synthetic"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let error = run(&config("paper", "images", "gp-ts"), &mut Vec::new()).unwrap_err().to_string();
+        let error = run(&config(Setting::Paper, "images", "gp-ts"), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("scripts/fetch-data digits"), "{error}");
-        for bad in [config("theirs", "", ""), config("paper", "push-14d", ""), config("paper", "", "sto")] {
+        for bad in [config(Setting::Paper, "push-14d", ""), config(Setting::Paper, "", "sto")] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

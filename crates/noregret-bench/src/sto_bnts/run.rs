@@ -6,9 +6,9 @@ use std::time::Instant;
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Direction, Duplicates, Study};
 
-use super::Setting;
 use super::objective::{Objective, Start};
 use super::setting::Variant;
+use super::{Setting, setting};
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
@@ -37,7 +37,7 @@ impl Plan<'_> {
         let mut study = Study::builder()
             .space(objective.space.clone())
             .direction(Direction::Maximize)
-            .algorithm(setting.algorithm(variant, objective.name)?)
+            .algorithm(setting::algorithm(setting, variant, objective.name)?)
             .duplicates(Duplicates::Replicate)
             .seed(seed)
             .build()?;

@@ -26,20 +26,10 @@ use noregret::surrogate::neural::NetworkConfig;
 use serde_json::{Map, Value, json};
 
 use crate::BenchError;
+use crate::setting::Setting;
 
 /// Deviation of the noise that the methods assume.
 const NOISE: f64 = 0.1;
-
-/// A variant of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// As printed.
-    Paper,
-    /// The same, with the same first weights in every iteration, as the authors' code has it.
-    Code,
-    /// As our users get it.
-    Ours,
-}
 
 /// A method with its width and batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,112 +108,89 @@ pub(super) fn default_variants(problem: &str) -> Vec<&'static str> {
     }
 }
 
-impl Setting {
-    /// Names, the default first.
-    pub const NAMES: [&'static str; 3] = ["paper", "code", "ours"];
-
-    pub(super) fn by_name(name: &str) -> Self {
-        match name {
-            "code" => Self::Code,
-            "ours" => Self::Ours,
-            _ => Self::Paper,
-        }
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Paper => "as printed; first weights, noise and targets as the authors' code",
+        Setting::Code => "as printed, but the same first weights in every iteration, as the authors' code",
+        Setting::Ours => "networks as printed, the rest as users get it",
     }
+}
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Code => "code",
-            Self::Ours => "ours",
-        }
+/// The network of a method for a problem.
+fn network(setting: Setting, variant: Variant, problem: &str) -> Value {
+    let (depth, width, activation) = match problem {
+        "images" => (2, 64, "relu"), // the convolution and the layer after it
+        "rover-20d" => (2, 256, "relu"),
+        _ => (8, 64, "erf"),
+    };
+    let width = variant.width.unwrap_or(width);
+    let mut network = json!({ "depth": depth, "width": width, "activation": activation });
+    if problem == "images" {
+        network["image"] = json!({ "height": 28, "width": 28, "pool": "max" });
     }
+    if setting != Setting::Ours {
+        network["weight_sd"] = 1.5.into();
+        network["bias_sd"] = 0.05.into();
+        network["inputs"] = "unit".into();
+    }
+    network
+}
 
-    /// What it is, in a line.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Paper => "as printed; first weights, noise and targets as the authors' code",
-            Self::Code => "as printed, but the same first weights in every iteration, as the authors' code",
-            Self::Ours => "networks as printed, the rest as users get it",
+/// The algorithm of a variant for a problem, on the initial points that all share.
+pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Result<Algorithm, BenchError> {
+    let mut options = match (variant.algorithm, setting) {
+        ("gp-ts" | "gp-ucb", _) => {
+            let kernel =
+                if setting == Setting::Ours { GpConfig::default().kernel } else { Form::SquaredExponential };
+            let isotropic = problem == "images"; // not 784 lengthscales
+            json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
         }
-    }
-
-    /// The network of a method for a problem.
-    fn network(self, variant: Variant, problem: &str) -> Value {
-        let (depth, width, activation) = match problem {
-            "images" => (2, 64, "relu"), // the convolution and the layer after it
-            "rover-20d" => (2, 256, "relu"),
-            _ => (8, 64, "erf"),
-        };
-        let width = variant.width.unwrap_or(width);
-        let mut network = json!({ "depth": depth, "width": width, "activation": activation });
-        if problem == "images" {
-            network["image"] = json!({ "height": 28, "width": 28, "pool": "max" });
+        ("ntk-ts", _) => {
+            let network = network(setting, variant, problem);
+            let of = |name: &str, default: f64| network.get(name).and_then(Value::as_f64).unwrap_or(default);
+            let defaults = NetworkConfig::default();
+            let kernel = if network["activation"] == "erf" { "ntk-erf" } else { "ntk-relu" };
+            let ntk = json!({
+                "depth": network["depth"],
+                "weight_sd": of("weight_sd", defaults.weight_sd),
+                "bias_sd": of("bias_sd", defaults.bias_sd),
+                "symmetric": setting == Setting::Ours,
+            });
+            json!({ "model": { "kernel": kernel, "ntk": ntk, "standardize": setting == Setting::Ours } })
         }
-        if self != Self::Ours {
-            network["weight_sd"] = 1.5.into();
-            network["bias_sd"] = 0.05.into();
-            network["inputs"] = "unit".into();
-        }
-        network
-    }
-
-    /// The algorithm of a variant for a problem, on the initial points that all share.
-    pub(super) fn algorithm(self, variant: Variant, problem: &str) -> Result<Algorithm, BenchError> {
-        let mut options = match (variant.algorithm, self) {
-            ("gp-ts" | "gp-ucb", _) => {
-                let kernel =
-                    if self == Self::Ours { GpConfig::default().kernel } else { Form::SquaredExponential };
-                let isotropic = problem == "images"; // not 784 lengthscales
-                json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
-            }
-            ("ntk-ts", _) => {
-                let network = self.network(variant, problem);
-                let of =
-                    |name: &str, default: f64| network.get(name).and_then(Value::as_f64).unwrap_or(default);
-                let defaults = NetworkConfig::default();
-                let kernel = if network["activation"] == "erf" { "ntk-erf" } else { "ntk-relu" };
-                let ntk = json!({
-                    "depth": network["depth"],
-                    "weight_sd": of("weight_sd", defaults.weight_sd),
-                    "bias_sd": of("bias_sd", defaults.bias_sd),
-                    "symmetric": self == Self::Ours,
-                });
-                json!({ "model": { "kernel": kernel, "ntk": ntk, "standardize": self == Self::Ours } })
-            }
-            ("sto-bnts" | "sto-bnts-linear", Self::Paper | Self::Code) => json!({
-                "network": self.network(variant, problem),
-                "redraw": self == Self::Paper,
-                "noise": NOISE,
-                "beta": 1.0,
-                "perturb": false,
-                "standardize": false,
-                "candidates": 10_000,
-                "polished": 100,
-            }),
-            // As the implementations that the authors took over.
-            ("neural-ucb" | "neural-ts", Self::Paper | Self::Code) => json!({
-                "network": self.network(variant, problem),
-                "variance": "diagonal",
-                "lambda": 0.001,
-                "nu": 1.0,
-                "standardize": false,
-                "candidates": 10_000,
-            }),
-            ("deep-ensemble", Self::Paper | Self::Code) => json!({
-                "network": self.network(variant, problem),
-                "noise": NOISE,
-                "perturb": false,
-                "standardize": false,
-                "candidates": 10_000,
-                "polished": 100,
-            }),
-            _ => json!({ "network": self.network(variant, problem) }),
-        };
-        options["initial_points"] = 0.into();
-        let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
-        Ok(Algorithm::with_options(variant.algorithm, options).map_err(noregret::Error::from)?)
-    }
+        ("sto-bnts" | "sto-bnts-linear", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "redraw": setting == Setting::Paper,
+            "noise": NOISE,
+            "beta": 1.0,
+            "perturb": false,
+            "standardize": false,
+            "candidates": 10_000,
+            "polished": 100,
+        }),
+        // As the implementations that the authors took over.
+        ("neural-ucb" | "neural-ts", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "variance": "diagonal",
+            "lambda": 0.001,
+            "nu": 1.0,
+            "standardize": false,
+            "candidates": 10_000,
+        }),
+        ("deep-ensemble", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "noise": NOISE,
+            "perturb": false,
+            "standardize": false,
+            "candidates": 10_000,
+            "polished": 100,
+        }),
+        _ => json!({ "network": network(setting, variant, problem) }),
+    };
+    options["initial_points"] = 0.into();
+    let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
+    Ok(Algorithm::with_options(variant.algorithm, options).map_err(noregret::Error::from)?)
 }
 
 #[cfg(test)]
@@ -242,10 +209,10 @@ mod tests {
 
     #[test]
     fn every_variant_has_settings() {
-        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+        for setting in Setting::ALL {
             for problem in PROBLEMS {
                 for variant in VARIANTS {
-                    setting.algorithm(variant, problem).unwrap().build().unwrap();
+                    algorithm(setting, variant, problem).unwrap().build().unwrap();
                 }
             }
         }
@@ -253,12 +220,12 @@ mod tests {
 
     #[test]
     fn widths_replace_those_of_the_problem() {
-        let width = |name, problem| Setting::Paper.network(variant(name), problem)["width"].clone();
+        let width = |name, problem| network(Setting::Paper, variant(name), problem)["width"].clone();
         assert_eq!(
             (width("linear", "synthetic"), width("linear-w512", "synthetic")),
             (64.into(), 512.into())
         );
         assert_eq!(width("sto-bnts", "rover-20d"), 256);
-        assert_eq!(Setting::Ours.network(variant("sto-bnts"), "images")["image"]["pool"], "max");
+        assert_eq!(network(Setting::Ours, variant("sto-bnts"), "images")["image"]["pool"], "max");
     }
 }

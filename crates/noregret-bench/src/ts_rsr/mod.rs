@@ -22,9 +22,9 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{LinePlot, Progress, Record, Summary, Table, mean_curves};
+use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
 use setting::NOISE;
-pub use setting::Setting;
 use target::Target;
 
 /// Functions of Table 1, of each kind.
@@ -198,7 +198,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         return speed(&config.options, out);
     }
     let options = &config.options;
-    let setting = Setting::by_name(options.setting_among(&Setting::NAMES)?);
+    let setting = Setting::of(options, Setting::Paper)?;
     let problems = options.problems_among(&CASES.map(|case| case.problem))?;
     let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS[..7])?;
     let runs = |case: &Case| options.runs_or(case.runs);
@@ -246,7 +246,7 @@ fn execute(
         Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(setting.algorithm(algorithm, case.problem, side))
+            .algorithm(setting::algorithm(setting, algorithm, case.problem, side))
             .duplicates(Duplicates::Avoid)
             .seed(seed)
             .build()
@@ -274,7 +274,7 @@ fn execute(
     let mut distances = 0.0;
     let mut redrawn = 0;
     for round in 0..case.rounds {
-        if setting.draws_noise_anew() {
+        if setting::draws_noise_anew(setting) {
             study = build(Seed(seed).stream(Purpose::Experiment, round as u64, 0).random())?;
             let sd = NOISE * deviation(&seen);
             for (params, regret) in &seen {
@@ -390,7 +390,7 @@ fn report(setting: Setting, cases: &[&Case], output: &mut Output<'_>) -> Result<
     let mut text = format!(
         "Ren & Li, Tables 1 to 3. Setting {}, {}.\n\nSimple regret, mean ± sd [rank]; below it what the paper prints\n",
         setting.name(),
-        setting.describe()
+        setting::describe(setting)
     );
     let mut header = vec!["problem".to_owned()];
     header.extend(regret.algorithms.iter().cloned());
@@ -483,7 +483,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_runs_in_every_setting() {
-        for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+        for setting in Setting::ALL {
             for algorithm in ALGORITHMS {
                 let record = short("ackley-2d", setting, algorithm);
                 assert_eq!(

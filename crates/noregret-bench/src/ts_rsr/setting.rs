@@ -34,127 +34,87 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
-/// A variant of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// As printed.
-    Paper,
-    /// As the authors' code.
-    Code,
-    /// As our users get it.
-    Ours,
-}
+use crate::setting::Setting;
 
 /// Standard deviation of the noise.
 pub(super) const NOISE: f64 = 1e-3;
 
-impl Setting {
-    /// Names, the default first.
-    pub const NAMES: [&'static str; 3] = ["paper", "code", "ours"];
-
-    pub(super) fn by_name(name: &str) -> Self {
-        match name {
-            "code" => Self::Code,
-            "ours" => Self::Ours,
-            _ => Self::Paper,
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Paper => "as printed: Matérn 3/2 of lengthscale ln 2, variance 1, nothing fitted",
+        Setting::Code => {
+            "as the authors' code: Matérn 5/2 of lengthscale ln 2 and variance ln 2, nothing fitted"
         }
+        Setting::Ours => "as users get it: Matérn 5/2, fitted",
     }
+}
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Code => "code",
-            Self::Ours => "ours",
+/// Whether all observations get new noise in every round.
+pub(super) fn draws_noise_anew(setting: Setting) -> bool {
+    setting == Setting::Code
+}
+
+/// The Gaussian process for a problem on a box whose sides are all `side`.
+fn model(setting: Setting, problem: &str, side: f64) -> GpConfig {
+    if setting == Setting::Ours {
+        return GpConfig::default();
+    }
+    let (kernel, lengthscale, variance) = match (problem, setting) {
+        ("gp-2d", Setting::Code) => (Form::SquaredExponential, 0.25, LN_2),
+        ("gp-2d", _) => (Form::SquaredExponential, 0.25, 1.0),
+        ("gp-3d", Setting::Code) => (Form::SquaredExponential, 0.15, 10.0),
+        ("gp-3d", _) => (Form::SquaredExponential, 0.15, 1.0),
+        ("hartmann-6d", Setting::Code) => (Form::Matern52, 0.2, LN_2),
+        (_, Setting::Code) => (Form::Matern52, LN_2, LN_2),
+        _ => (Form::Matern32, LN_2, 1.0),
+    };
+    GpConfig {
+        kernel,
+        isotropic: true,
+        lengthscale: Tunable::fixed(lengthscale / side),
+        outputscale: Tunable::fixed(variance),
+        noise: Tunable::fixed(NOISE * NOISE),
+        refit_growth: 0.0, // values are standardised anew, and candidates drawn anew, in every round
+        ..GpConfig::default()
+    }
+}
+
+/// The algorithm of this name, on the initial points that all share.
+pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) -> Algorithm {
+    let model = model(setting, problem, side);
+    let polished = if setting == Setting::Ours { 4 } else { 0 };
+    let solver = Solver::Auto { candidates: 1_000, polished };
+    let measure = Measure::Never;
+    let initial_points = Some(0);
+    let beta = BetaSchedule::RenLi { candidates: 1_001 };
+    match name {
+        "bucb" => Algorithm::Bucb(BucbConfig { beta, model, solver, measure, initial_points }),
+        "ucb-pe" => {
+            let region = setting != Setting::Code;
+            Algorithm::UcbPe(UcbPeConfig { beta, region, model, solver, measure, initial_points })
         }
-    }
-
-    /// What it is, in a line.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Self::Paper => "as printed: Matérn 3/2 of lengthscale ln 2, variance 1, nothing fitted",
-            Self::Code => {
-                "as the authors' code: Matérn 5/2 of lengthscale ln 2 and variance ln 2, nothing fitted"
-            }
-            Self::Ours => "as users get it: Matérn 5/2, fitted",
+        "sp" => Algorithm::Sp(SpConfig { model, solver, measure, initial_points, ..SpConfig::default() }),
+        "ts" => Algorithm::Ts(TsConfig { model, solver, measure, initial_points }),
+        "qei" => Algorithm::Qei(QeiConfig { model, solver, measure, initial_points, ..QeiConfig::default() }),
+        "qei-mc" => {
+            let method = QeiMethod::MonteCarlo;
+            Algorithm::Qei(QeiConfig {
+                method,
+                model,
+                solver,
+                measure,
+                initial_points,
+                ..QeiConfig::default()
+            })
         }
-    }
-
-    /// Whether all observations get new noise in every round.
-    pub(super) fn draws_noise_anew(self) -> bool {
-        self == Self::Code
-    }
-
-    /// The Gaussian process for a problem on a box whose sides are all `side`.
-    fn model(self, problem: &str, side: f64) -> GpConfig {
-        if self == Self::Ours {
-            return GpConfig::default();
+        "dpp-ts" => {
+            let steps = if setting == Setting::Ours { DppTsConfig::default().steps } else { 2 };
+            Algorithm::DppTs(DppTsConfig { steps, model, solver, measure, initial_points })
         }
-        let (kernel, lengthscale, variance) = match (problem, self) {
-            ("gp-2d", Self::Code) => (Form::SquaredExponential, 0.25, LN_2),
-            ("gp-2d", _) => (Form::SquaredExponential, 0.25, 1.0),
-            ("gp-3d", Self::Code) => (Form::SquaredExponential, 0.15, 10.0),
-            ("gp-3d", _) => (Form::SquaredExponential, 0.15, 1.0),
-            ("hartmann-6d", Self::Code) => (Form::Matern52, 0.2, LN_2),
-            (_, Self::Code) => (Form::Matern52, LN_2, LN_2),
-            _ => (Form::Matern32, LN_2, 1.0),
-        };
-        GpConfig {
-            kernel,
-            isotropic: true,
-            lengthscale: Tunable::fixed(lengthscale / side),
-            outputscale: Tunable::fixed(variance),
-            noise: Tunable::fixed(NOISE * NOISE),
-            refit_growth: 0.0, // values are standardised anew, and candidates drawn anew, in every round
-            ..GpConfig::default()
-        }
-    }
-
-    /// The algorithm of this name, on the initial points that all share.
-    pub(super) fn algorithm(self, name: &str, problem: &str, side: f64) -> Algorithm {
-        let model = self.model(problem, side);
-        let polished = if self == Self::Ours { 4 } else { 0 };
-        let solver = Solver::Auto { candidates: 1_000, polished };
-        let measure = Measure::Never;
-        let initial_points = Some(0);
-        let beta = BetaSchedule::RenLi { candidates: 1_001 };
-        match name {
-            "bucb" => Algorithm::Bucb(BucbConfig { beta, model, solver, measure, initial_points }),
-            "ucb-pe" => {
-                let region = self != Self::Code;
-                Algorithm::UcbPe(UcbPeConfig { beta, region, model, solver, measure, initial_points })
-            }
-            "sp" => Algorithm::Sp(SpConfig { model, solver, measure, initial_points, ..SpConfig::default() }),
-            "ts" => Algorithm::Ts(TsConfig { model, solver, measure, initial_points }),
-            "qei" => {
-                Algorithm::Qei(QeiConfig { model, solver, measure, initial_points, ..QeiConfig::default() })
-            }
-            "qei-mc" => {
-                let method = QeiMethod::MonteCarlo;
-                Algorithm::Qei(QeiConfig {
-                    method,
-                    model,
-                    solver,
-                    measure,
-                    initial_points,
-                    ..QeiConfig::default()
-                })
-            }
-            "dpp-ts" => {
-                let steps = if self == Self::Ours { DppTsConfig::default().steps } else { 2 };
-                Algorithm::DppTs(DppTsConfig { steps, model, solver, measure, initial_points })
-            }
-            _ => {
-                let refine = (self == Self::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
-                Algorithm::TsRsr(TsRsrConfig {
-                    explore: None,
-                    refine,
-                    model,
-                    solver,
-                    measure,
-                    initial_points,
-                })
-            }
+        _ => {
+            let refine = (setting == Setting::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
+            Algorithm::TsRsr(TsRsrConfig { explore: None, refine, model, solver, measure, initial_points })
         }
     }
 }

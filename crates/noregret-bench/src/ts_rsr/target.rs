@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn every_case_has_a_target_whose_regret_is_never_negative() {
         for case in &CASES {
-            for setting in [Setting::Paper, Setting::Code, Setting::Ours] {
+            for setting in Setting::ALL {
                 let target = Target::new(case.problem, setting, 1);
                 let mut rng = Seed(0).stream(Purpose::Experiment, 0, 0);
                 for _ in 0..200 {
