@@ -16,12 +16,12 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
+use super::gp_ucb::by_bounds;
 use super::history::History;
 use super::model::GpModel;
-use super::suggest::{self, Course};
+use super::suggest::Course;
 use super::{Proposal, Strategy};
-use crate::acquisition::beta::{BetaSchedule, Round};
-use crate::acquisition::utility::Utility;
+use crate::acquisition::beta::BetaSchedule;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::inexact::Measure;
@@ -84,15 +84,6 @@ impl Strategy for Bucb {
     ) -> Result<Proposal, Error> {
         let BucbConfig { beta, solver, measure, initial_points, .. } = &self.config;
         let course = Course::new("bucb", solver, *measure, *initial_points);
-        let space = history.space();
-        suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let beta = beta.value(&Round {
-                t: now.t,
-                dims: space.dims(),
-                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
-                information_gain: now.state.gp().information_gain(),
-            });
-            solve(&now.state.scored(Utility::Ucb { beta }), rng)
-        })
+        by_bounds(course, *beta, &mut self.model, history, q, rng)
     }
 }

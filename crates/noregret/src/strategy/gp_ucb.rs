@@ -72,15 +72,27 @@ impl Strategy for GpUcb {
     ) -> Result<Proposal, Error> {
         let GpUcbConfig { beta, solver, measure, initial_points, .. } = &self.config;
         let course = Course::new("gp-ucb", solver, *measure, *initial_points);
-        let space = history.space();
-        suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let beta = beta.value(&Round {
-                t: now.t,
-                dims: space.dims(),
-                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
-                information_gain: now.state.gp().information_gain(),
-            });
-            solve(&now.state.scored(Utility::Ucb { beta }), rng)
-        })
+        by_bounds(course, *beta, &mut self.model, history, q, rng)
     }
+}
+
+/// Points with the highest bounds, one after the other.
+pub(super) fn by_bounds(
+    course: Course<'_>,
+    beta: BetaSchedule,
+    model: &mut GpModel,
+    history: &History,
+    q: Option<NonZeroUsize>,
+    rng: &mut Stream,
+) -> Result<Proposal, Error> {
+    let space = history.space();
+    suggest::propose(course, model, history, q, rng, |now, solve, rng| {
+        let beta = beta.value(&Round {
+            t: now.t,
+            dims: space.dims(),
+            candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
+            information_gain: now.state.gp().information_gain(),
+        });
+        solve(&now.state.scored(Utility::Ucb { beta }), rng)
+    })
 }
