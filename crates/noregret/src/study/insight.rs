@@ -129,6 +129,9 @@ fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {
         (sum / n / variance).clamp(0.0, 1.0)
     };
     let mut shares: Vec<(String, f64)> = (0..d).map(|j| (space.names()[j].clone(), share(j))).collect();
+    // Parameters one at a time explain at most everything: what is above that is the estimates' error.
+    let sum = shares.iter().map(|(_, share)| share).sum::<f64>().max(1.0);
+    shares.iter_mut().for_each(|(_, share)| *share /= sum);
     shares.sort_by(|x, y| y.1.total_cmp(&x.1));
     shares
 }
@@ -182,6 +185,12 @@ mod tests {
             assert!((share(name) - expected).abs() < 0.15, "{name}: {:?}", insight.importance);
         }
         assert_eq!(insight.importance[0].0, "x");
+        // A sum of effects is explained in full, and not in more than full: by themselves the estimates sum to as much as 1.06 here.
+        for n in 20..40 {
+            let importance = study(Direction::Minimize, n, linear).insight().unwrap().unwrap().importance;
+            let sum: f64 = importance.iter().map(|(_, share)| share).sum();
+            assert!((0.85..=1.0 + 1e-12).contains(&sum), "{n}: {importance:?}");
+        }
     }
 
     #[test]
