@@ -43,7 +43,7 @@ const MORE: [&str; 9] = [
 ];
 
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
-const VARIANTS: [&str; 14] = [
+const VARIANTS: [&str; 15] = [
     "auto",
     "other-kernel",
     "as-they-are",
@@ -53,6 +53,7 @@ const VARIANTS: [&str; 14] = [
     "everywhere",
     "only-near",
     "every-second",
+    "no-finish",
     "as-in-few",
     "gp-ei",
     "ts-rsr-on-it",
@@ -65,7 +66,7 @@ fn variant(name: &str, dims: usize) -> Algorithm {
     let model = auto::model(auto::kernel(dims), dims);
     let other = if auto::kernel(dims) == Form::Anova { Form::Matern52 } else { Form::Anova };
     let usual_near = Some(auto::trust_region(dims));
-    let near = |every| Some(TrustRegion { every, ..TrustRegion::default() });
+    let near = |every| Some(TrustRegion { every, ..auto::trust_region(dims) });
     let usual = GpConfig::default();
     let ei = |model: GpConfig, trust_region| {
         let initial_points = Some(auto::design(dims, None));
@@ -84,6 +85,9 @@ fn variant(name: &str, dims: usize) -> Algorithm {
         "everywhere" => Algorithm::GpEi(ei(model, None)),
         "only-near" => Algorithm::GpEi(ei(model, near(1))),
         "every-second" => Algorithm::GpEi(ei(model, near(2))),
+        "no-finish" => {
+            Algorithm::GpEi(ei(model, Some(TrustRegion { finish: 1.0, ..auto::trust_region(dims) })))
+        }
         "as-in-few" => Algorithm::GpEi(GpEiConfig {
             initial_points: Some((2 * dims).clamp(5, 20)),
             ..ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1)))
@@ -101,7 +105,7 @@ pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in place of anova, and the
              other way round in many dimensions), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
-             region), only-near (all points in it), every-second, as-in-few (in many dimensions what is chosen in few); gp-ei with
+             region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), as-in-few (in many dimensions what is chosen in few); gp-ei with
              its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
              styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d, and hartmann-6d-pool, levy-5d-pool,

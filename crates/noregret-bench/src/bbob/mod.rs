@@ -11,6 +11,7 @@
 //!   users get it, with its own initial design, whereas the paper's methods share "the same set of initial points", of unknown number.
 //! - COCO's figures go beyond the budget by restarts that it simulates from the runs. Up to the budget, where ours end, theirs are
 //!   the same shares, but for the noise of that simulation.
+//! - `auto` is told how many evaluations there will be, as by users of `noregret run`; the others have no use for it.
 
 mod findings;
 mod run;
@@ -53,7 +54,7 @@ Problems:    f1 to f5 (separable), f6 to f9 (moderate), f10 to f14 (ill-conditio
              f20 to f24 (weakly structured)
 Algorithms:  any of noregret's [default: auto; neural-bo, neural-greedy, gp-ucb, gp-ts, gp-ei, dngo and random-forest, the
              methods of the paper; random]
-Runs:        instances of each function, from the first on [default: 15]
+Runs:        instances of each function, from that of --first-instance on [default: 15]
 Settings:    ours  every algorithm as users of noregret get it
 
 The functions are COCO's own, in Python: benchmarks/peers/make_environments.sh FOLDER bbob makes the environment. The whole takes
@@ -75,6 +76,10 @@ pub struct Config {
     /// Numbers of dimensions, 2 to 40, separated by commas [default: 2,3,5,10]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=40))]
     pub dimensions: Vec<u32>,
+
+    /// Number of the first instance; there are hundreds: choose on some, judge on others
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub first_instance: Option<u32>,
 
     /// Folder with the environment of COCO, as the script in benchmarks/peers makes it
     #[arg(long, value_name = "DIR")]
@@ -99,6 +104,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         if config.quick { QUICK } else { (&DIMENSIONS, &ALGORITHMS, INSTANCES) };
     let algorithms = options.algorithms_among(&known, usual.1)?;
     let instances = options.runs_or(usual.2);
+    let first = config.first_instance.map_or(0, |first| first - 1);
     let dimensions = if config.dimensions.is_empty() { usual.0 } else { &config.dimensions };
     let mut output = Output::resumed(options, "bbob", out)?;
     let mut suite = Suite::new(config);
@@ -107,7 +113,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let progress = Progress::new(steps, "bbob");
     for &dims in dimensions {
         for function in &functions {
-            for run in 0..instances {
+            for run in first..first + instances {
                 for algorithm in &algorithms {
                     progress.message(format!(
                         "{function} in {dims} dimensions, instance {}, {algorithm}",
@@ -146,10 +152,11 @@ mod tests {
     fn flags() {
         let config =
             parsed("--dimensions 2,10 --problems f3,f24 --runs 4 --environments envs --quick").unwrap();
+        assert_eq!(config.first_instance, Some(1));
         assert_eq!((config.dimensions.as_slice(), config.quick), ([2, 10].as_slice(), true));
         assert_eq!(config.options.problems_among(&FUNCTIONS).unwrap(), ["f3", "f24"]);
         assert_eq!(parsed("").unwrap().adapters, PathBuf::from("benchmarks/peers"));
-        for bad in ["--dimensions 1", "--dimensions 41", "--dimensions two"] {
+        for bad in ["--dimensions 1", "--dimensions 41", "--dimensions two", "--first-instance 0"] {
             assert!(parsed(bad).is_err(), "{bad}");
         }
     }
@@ -179,14 +186,22 @@ mod tests {
         }
     }
 
-    /// Records of earlier runs need no Python to be made into tables and figures.
+    /// Records of earlier runs need no Python to be made into tables and figures; another instance is another run.
     #[test]
     fn what_the_folder_holds_is_not_run_again() {
+        for first_instance in [1, 5] {
+            earlier_records_are_reported(first_instance);
+        }
+    }
+
+    fn earlier_records_are_reported(first_instance: u32) {
         let folder = tempfile::tempdir().unwrap();
         let mut lines = Vec::new();
         for (function, dims, last) in [("f1", 2, 1e-8), ("f1", 3, 1.0), ("f20", 2, 1e3), ("f20", 3, 1.0)] {
             for algorithm in ["auto", "random"] {
-                let plan = Plan { function, dims, setting: "ours", algorithm, run: 0, seed: 7 };
+                let run = first_instance - 1;
+                let seed = 7 + u64::from(run);
+                let plan = Plan { function, dims, setting: "ours", algorithm, run, seed };
                 let mut curve = vec![1e3; 20 * dims as usize];
                 *curve.last_mut().unwrap() = if algorithm == "auto" { last } else { 1e3 };
                 plan.record(curve, 0.0, 1.0).write_line(&mut lines).unwrap();
@@ -194,7 +209,8 @@ mod tests {
         }
         std::fs::write(folder.path().join("bbob.jsonl"), &lines).unwrap();
         let flags = "--dimensions 2,3 --problems f1,f20 --algorithms auto,random --runs 1 --seed 7 --out";
-        let config = parsed(&format!("{flags} {}", folder.path().display())).unwrap();
+        let flags = format!("--first-instance {first_instance} {flags} {}", folder.path().display());
+        let config = parsed(&flags).unwrap();
         let mut out = Vec::new();
         run(&config, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

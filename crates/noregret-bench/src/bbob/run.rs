@@ -60,6 +60,7 @@ impl Plan<'_> {
             .algorithm(Algorithm::by_name(self.algorithm).map_err(noregret::Error::from)?)
             .seed(self.seed)
             .build()?;
+        study.set_budget(Some(self.evaluations() as usize));
         let (mut best, mut curve) = (f64::INFINITY, Vec::new());
         let (mut cumulative, mut seconds) = (0.0, 0.0);
         for _ in 0..self.evaluations() {

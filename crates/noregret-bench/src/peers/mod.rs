@@ -58,7 +58,8 @@ Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo
 
 The peers need their environments: benchmarks/peers/make_environments.sh FOLDER. The whole takes days: begin with --quick, which
 leaves out the slow ones. With --out, runs whose records the folder already holds are not run again, and the results are also written as a
-page, peers.html. Methods need not have run the same: with --recorded nothing is run, and what the folder holds is reported.
+page, peers.html. Several commands, one for each method say, may fill one folder at a time. Methods need not have run the same: with
+--recorded nothing is run, and what the folder holds is reported.
 
 Examples:
   noregret bench peers --quick --environments ~/peer-environments --out figures

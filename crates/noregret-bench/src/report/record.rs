@@ -67,10 +67,11 @@ pub enum ReadError {
 }
 
 impl Record {
-    /// Writes the record as one line.
+    /// Writes the record as one line, at once: several processes may append to one file.
     pub fn write_line(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        out.write_all(b"\n")
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        out.write_all(&line)
     }
 
     /// Reads all records of a file; empty lines are skipped.

@@ -4,6 +4,7 @@
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
 //! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch, or as many as parameters up to 50), but at most a third of all trials if their number is known |
 //! | numbers, categories, pools         | `gp-ei` with the kernel `anova`, every third point near the best one (in pools none)       |
+//! | the last third of all trials, if their number is known | the first two points of every batch are near the best one, too (not in pools)            |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
 //! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
@@ -27,6 +28,8 @@ use crate::surrogate::gp::{GpConfig, Pending};
 const MANY_DIMENSIONS: usize = 15;
 /// Nearer to each other than this, points teach nothing new: what is left to gain between them is below a part in 10^8 or so.
 pub const APART: f64 = 1e-5;
+/// After this share of all trials, if their number is known, the first points of every batch stay near the best one.
+const FINISH: f64 = 0.65;
 
 /// Settings of `auto`: none but the size of the initial design.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,8 +80,14 @@ impl AutoConfig {
             2 => "; every second point stays near the best one",
             _ => "; every third point stays near the best one",
         };
+        let finish = match history.budget() {
+            Some(budget) if !is_pool => {
+                format!(", and towards the end of {budget} trials the first two of every batch")
+            }
+            _ => String::new(),
+        };
         let why = format!(
-            "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}"
+            "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}{finish}"
         );
         (config, why)
     }
@@ -113,7 +122,11 @@ pub fn model(kernel: Form, dims: usize) -> GpConfig {
 
 /// The trust region of `auto`.
 pub fn trust_region(dims: usize) -> TrustRegion {
-    TrustRegion { every: if dims > MANY_DIMENSIONS { 2 } else { 3 }, ..TrustRegion::default() }
+    TrustRegion {
+        every: if dims > MANY_DIMENSIONS { 2 } else { 3 },
+        finish: FINISH,
+        ..TrustRegion::default()
+    }
 }
 
 impl Strategy for Auto {
@@ -177,8 +190,12 @@ mod tests {
         assert_eq!(own.choose(&history).0.initial_points, Some(9));
         for (budget, design) in [(1_000, 20), (60, 20), (15, 5), (1, 1), (0, 0)] {
             history.set_budget(Some(budget));
-            let (config, _) = AutoConfig::default().choose(&history);
+            let (config, why) = AutoConfig::default().choose(&history);
             assert_eq!(config.initial_points, Some(design), "{budget}");
+            assert!(
+                why.ends_with(&format!("the end of {budget} trials the first two of every batch")),
+                "{why}"
+            );
             assert_eq!(own.choose(&history).0.initial_points, Some(9));
         }
     }

@@ -124,8 +124,11 @@ pub(crate) fn propose_with<T>(
         }
         // The rows of a pool are all looked at anyway.
         let trust_region = course.trust_region.filter(|_| history.space().as_pool().is_none());
-        let rounds = ledger.rounds..ledger.rounds + (q - design);
-        let within = trust_region.filter(|region| rounds.clone().any(|t| region.is_due(t))).map(|region| {
+        let first = ledger.rounds;
+        let is_inside =
+            |i: usize| trust_region.is_some_and(|region| region.is_due(first + i, design + i, history));
+        let needed = (0..q - design).any(is_inside);
+        let within = trust_region.filter(|_| needed).map(|region| {
             let (within, candidates) = region.around(history, state, rng);
             state.add_fresh(&candidates);
             within
@@ -135,8 +138,7 @@ pub(crate) fn propose_with<T>(
             history.space().as_pool().filter(|pool| pool.len() > state.kept().len()).map(LargePool::new);
         for i in 0..q - design {
             let situation = Situation { state, t: ledger.rounds, i };
-            let is_inside = trust_region.is_some_and(|region| region.is_due(ledger.rounds));
-            let within = within.as_ref().filter(|_| is_inside);
+            let within = within.as_ref().filter(|_| is_inside(i));
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
                 let region = Region { apart: course.apart, ..history.region(&batch.taken) };
                 let place = Place { state, within, region: &region };

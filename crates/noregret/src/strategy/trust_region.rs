@@ -37,6 +37,10 @@ const CANDIDATE_FLOPS: usize = 400_000_000;
 /// ... but no fewer than these.
 const FEWEST: usize = 50;
 
+/// Points of a batch, those that run counted too, that stay inside towards the end: more of them are in each other's way (with
+/// batches of 20 all of them inside is worse than every third).
+const FINISHERS: usize = 2;
+
 /// When suggestions stay near the best point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -46,11 +50,14 @@ pub struct TrustRegion {
     pub candidates: usize,
     /// Every so many-th point stays inside; 1 for all of them.
     pub every: usize,
+    /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
+    /// what is found elsewhere could not be followed up any more. 1 for never.
+    pub finish: f64,
 }
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { candidates: 500, every: 1 }
+        Self { candidates: 500, every: 1, finish: 1.0 }
     }
 }
 
@@ -96,12 +103,19 @@ impl TrustRegion {
                 return Err(AlgorithmError::OutOfRange { option, range, value: 0.0 });
             }
         }
+        if !(0.0..=1.0).contains(&self.finish) {
+            let (option, range) = ("trust_region.finish", "from 0 to 1");
+            return Err(AlgorithmError::OutOfRange { option, range, value: self.finish });
+        }
         Ok(())
     }
 
-    /// Whether the model's `t`-th point stays inside.
-    pub(super) fn is_due(&self, t: usize) -> bool {
-        t.is_multiple_of(self.every)
+    /// Whether the model's `t`-th point stays inside, which is the `i`-th of its batch.
+    pub(super) fn is_due(&self, t: usize, i: usize, history: &History) -> bool {
+        let running = history.pending().len();
+        let is_late = |budget: usize| (history.len() + running) as f64 >= self.finish * budget as f64;
+        let finishes = self.finish < 1.0 && history.budget().is_some_and(is_late) && running + i < FINISHERS;
+        finishes || t.is_multiple_of(self.every)
     }
 
     /// The box, and candidates in it.
@@ -204,6 +218,28 @@ mod tests {
         // Seven halvings lead below the smallest: it starts again.
         same(side_after(&[0.0; 27]), FIRST / 64.0);
         same(side_after(&[0.0; 28]), FIRST);
+    }
+
+    #[test]
+    fn towards_the_end_the_first_points_of_a_batch_stay_inside() {
+        let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let region = TrustRegion { every: 3, finish: 0.5, ..TrustRegion::default() };
+        let inside = |history: &History| [1, 2, 3, 4].map(|t| region.is_due(t, t - 1, history));
+        let mut history = told(&space, [0.0; 9]);
+        let usual = [false, false, true, false];
+        assert_eq!(inside(&history), usual, "nobody knows when it ends");
+        history.set_budget(Some(19));
+        assert_eq!(inside(&history), usual, "not yet");
+        history.set_budget(Some(18));
+        assert_eq!(inside(&history), [true, true, true, false]);
+        // What runs is part of the batch.
+        history.proposed([(9, Choice { x: vec![0.5, 0.5], row: None })], Memo::default());
+        assert_eq!(inside(&history), [true, false, true, false]);
+        let never = TrustRegion { finish: 1.0, ..region };
+        history.set_budget(Some(1));
+        assert!(!never.is_due(1, 0, &history));
+        assert!(TrustRegion { finish: 1.5, ..region }.validate().is_err());
+        assert!(TrustRegion { finish: f64::NAN, ..region }.validate().is_err());
     }
 
     #[test]
