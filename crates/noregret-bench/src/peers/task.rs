@@ -51,6 +51,8 @@ impl Task {
     pub(crate) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
         let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
         let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
+        let (plain, translated) =
+            plain.strip_suffix("-translated").map_or((plain, false), |plain| (plain, true));
         let (plain, rows) = match (plain.strip_suffix("-pool"), plain.strip_suffix("-million")) {
             (Some(plain), _) => (plain, Some(POOL)),
             (_, Some(plain)) => (plain, Some(MILLION)),
@@ -58,7 +60,7 @@ impl Task {
         };
         let problem =
             Problem::by_name(plain).expect("invariant: the test kit has all of these, see the test");
-        let problem = problem.shifted(seed);
+        let problem = if translated { problem.translated(seed) } else { problem.shifted(seed) };
         let dims = problem.dims();
         let mut rng = Seed(seed).stream(Purpose::Experiment, 0, 0);
         let mut probe = || {
@@ -184,7 +186,7 @@ fn category(c: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::suite::problems;
+    use super::super::suite::{TRANSLATED, problems};
     use super::*;
 
     #[test]
@@ -219,6 +221,20 @@ mod tests {
         let best = (0..pool.len()).map(|row| task.value(&point(row))).fold(f64::INFINITY, f64::min);
         assert_eq!((pool.len(), best.to_bits(), task.is_continuous()), (POOL, task.minimum.to_bits(), false));
         assert!(task.minimum > task.problem.minimum);
+    }
+
+    #[test]
+    fn beyond_their_box_these_functions_are_not_lower() {
+        let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
+        for name in TRANSLATED {
+            for seed in 0..20 {
+                let problem = Task::new(name, 1, None, seed).problem;
+                for _ in 0..200 {
+                    let u: Vec<f64> = (0..problem.dims()).map(|_| rng.random()).collect();
+                    assert!(problem.at_unit(&u) >= problem.minimum - 1e-9, "{name}, seed {seed}, {u:?}");
+                }
+            }
+        }
     }
 
     #[test]

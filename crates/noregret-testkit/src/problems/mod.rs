@@ -35,6 +35,8 @@ pub struct Problem {
     function: fn(&[f64]) -> f64,
     /// How far the landscape was moved, in widths of the box; empty when it stands where its authors put it.
     shift: Vec<f64>,
+    /// Beyond the box as it was, whether the formula goes on, in place of the mirror image.
+    unfolded: bool,
 }
 
 impl Problem {
@@ -45,7 +47,7 @@ impl Problem {
         minimum: f64,
         minimizers: Vec<Vec<f64>>,
     ) -> Self {
-        Self { name: name.into(), bounds, minimum, minimizers, function, shift: Vec::new() }
+        Self { name: name.into(), bounds, minimum, minimizers, function, shift: Vec::new(), unfolded: false }
     }
 
     /// Looks a problem up by name.
@@ -122,7 +124,10 @@ impl Problem {
             .iter()
             .zip(&self.bounds)
             .zip(&self.shift)
-            .map(|((&x, &bounds), &shift)| from_unit(reflect(to_unit(x, bounds) - shift), bounds))
+            .map(|((&x, &bounds), &shift)| {
+                let u = to_unit(x, bounds) - shift;
+                from_unit(if self.unfolded { u } else { reflect(u) }, bounds)
+            })
             .collect();
         (self.function)(&moved)
     }
@@ -172,6 +177,13 @@ impl Problem {
         let mut state = seed;
         let target: Vec<f64> = (0..self.dims()).map(|_| 0.1 + 0.8 * uniform(&mut state)).collect();
         self.shifted_to(&target)
+    }
+
+    /// The same, but what comes in from beyond the box is what the formula says there, without a crease. That may be lower than
+    /// the minimum, or of another order of magnitude: not every function is one outside its box.
+    #[must_use]
+    pub fn translated(self, seed: u64) -> Self {
+        Self { unfolded: true, ..self.shifted(seed) }
     }
 
     /// Moves the landscape so that its first minimizer comes to `target` of the unit cube.
@@ -384,6 +396,18 @@ mod tests {
             let gap = shifted.at_unit(&[u]) - plain.at_unit(&[source]);
             assert!(gap.abs() < 1e-13, "u = {u}: {gap:e}"); // values up to 26, and the way through the unit cube
         }
+    }
+
+    #[test]
+    fn a_translation_follows_the_formula() {
+        let translated = Problem { unfolded: true, ..sphere(1).shifted_to(&[0.75]) };
+        let minimizer = translated.minimizers[0][0];
+        for u in [0.0, 0.125, 0.75, 1.0] {
+            let x = translated.raw(&[u])[0];
+            let gap = translated.value(&[x]) - (x - minimizer).powi(2);
+            assert!(gap.abs() < 1e-12, "u = {u}: {gap:e}"); // values up to 59, and the way through the unit cube
+        }
+        assert!(branin().translated(3).unfolded);
     }
 
     #[test]
