@@ -53,8 +53,8 @@ pub const AFTER_HELP: &str = "\
 Problems:    branin, six-hump-camel, hartmann-3d, rosenbrock-5d, hartmann-6d, levy-5d, ackley-5d, michalewicz-5d, griewank-8d,
              levy-10d, ackley-10d, styblinski-tang-10d, rastrigin-20d, levy-50d, hartmann-6d-noisy, levy-10d-noisy,
              levy-5d-mixed, ackley-10d-mixed; all with their minimum in a random place, and what leaves the box mirrored back.
-             If named, also without the mirror, which makes creases: branin-translated and the like, for branin, six-hump-camel,
-             hartmann-3d, rosenbrock-5d, hartmann-6d, levy-5d, ackley-5d, griewank-8d, levy-10d, ackley-10d
+             Without the mirror, which makes creases: branin-translated and the like, for branin, six-hump-camel, hartmann-3d,
+             rosenbrock-5d, hartmann-6d, levy-5d, ackley-5d, griewank-8d, levy-10d, ackley-10d
 Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo, smac-blackbox, egobox-egor, bayesopt-ucb,
              skopt-gp, nevergrad-ngopt. The first one named is compared with the others. [default: auto, all peers, random]
 
@@ -116,9 +116,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     let chosen = |asked: bool, quick: &'static [&'static str], all: &[&'static str]| -> Vec<&'static str> {
         if config.quick && !asked { quick.to_vec() } else { all.to_vec() }
     };
-    let usual = suite::problems();
-    let known: Vec<&str> = usual.iter().copied().chain(suite::TRANSLATED).collect();
-    let problems = if options.problems.is_empty() { usual } else { options.problems_among(&known)? };
+    let problems = options.problems_among(&suite::problems())?;
     let problems = chosen(!options.problems.is_empty(), QUICK.0, &problems);
     let threads = config.threads.map_or(2, NonZeroUsize::get);
     if !config.sizes.is_empty() {

@@ -186,7 +186,7 @@ fn category(c: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::suite::{TRANSLATED, problems};
+    use super::super::suite::problems;
     use super::*;
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn beyond_their_box_these_functions_are_not_lower() {
         let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
-        for name in TRANSLATED {
+        for name in problems().into_iter().filter(|name| name.ends_with("-translated")) {
             for seed in 0..20 {
                 let problem = Task::new(name, 1, None, seed).problem;
                 for _ in 0..200 {
