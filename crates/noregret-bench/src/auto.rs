@@ -29,13 +29,19 @@ const RUNS: u32 = 5;
 /// The seeds begin here, far from those of the comparison with peers.
 const FIRST_SEED: u64 = 1_000;
 
-/// More problems, run if they are named: in many dimensions, of which the comparison has two, and pools, which peers do not take.
-const MORE: [&str; 9] = [
+/// More problems, run if they are named: in many dimensions, of which the comparison has two; of categories only; and pools, which peers do
+/// not take.
+const MORE: [&str; 14] = [
     "rosenbrock-20d",
     "styblinski-tang-20d",
     "ackley-30d",
     "griewank-50d",
     "rastrigin-50d",
+    "rosenbrock-5d-categories",
+    "hartmann-6d-categories",
+    "griewank-8d-categories",
+    "ackley-10d-categories",
+    "styblinski-tang-10d-categories",
     "hartmann-6d-pool",
     "levy-5d-pool",
     "ackley-10d-pool",
@@ -108,12 +114,15 @@ Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in p
              region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), as-in-few (in
              many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
-             styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d, and hartmann-6d-pool, levy-5d-pool,
-             ackley-10d-pool, where 50,000 random points are all there is, or a million in hartmann-6d-million
+             styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d; rosenbrock-5d-categories, hartmann-6d-categories,
+             griewank-8d-categories, ackley-10d-categories, styblinski-tang-10d-categories, where every parameter has four
+             categories in no order; and hartmann-6d-pool, levy-5d-pool, ackley-10d-pool, where 50,000 random points are all
+             there is, or a million in hartmann-6d-million
 
 Examples:
   noregret bench auto --runs 2 --batches 5
   noregret bench auto --problems hartmann-6d-pool,levy-5d-pool --batches 20 --algorithms auto,other-kernel --try 'bbkb={\"name\":\"bbkb\"}'
+  noregret bench auto --problems hartmann-6d-categories --algorithms auto --try 'forest={\"name\":\"random-forest\"}'
   noregret bench auto --evaluations 20 --batches 1,5 --algorithms auto --try 'ten={\"name\":\"auto\",\"initial_points\":10}'
   noregret bench auto --algorithms auto --try 'rough={\"name\":\"gp-ei\",\"model\":{\"kernel\":\"matern-32\"}}'";
 

@@ -14,7 +14,7 @@ pub(crate) type Point = Map<String, Json>;
 const NOISE: f64 = 0.1;
 /// Uniform points by which that is estimated.
 const PROBES: usize = 1_000;
-/// Whole numbers and categories of `-mixed` problems.
+/// Whole numbers and categories of `-mixed` and `-categories` problems.
 const LEVELS: u32 = 9;
 const CHOICES: usize = 4;
 /// Rows of `-pool` and of `-million` problems, at random points.
@@ -39,7 +39,7 @@ pub(crate) struct Task {
     pub(crate) evaluations: usize,
     /// Size of the initial design.
     pub(crate) initial: usize,
-    /// The lowest value there is.
+    /// The lowest value there is; of `-mixed` problems that of the function, which their points need not reach.
     pub(crate) minimum: f64,
     axes: Vec<Axis>,
     /// The only points, if they are so many.
@@ -51,6 +51,8 @@ impl Task {
     pub(crate) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
         let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
         let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
+        let (plain, only_categories) =
+            plain.strip_suffix("-categories").map_or((plain, false), |plain| (plain, true));
         let (plain, translated) =
             plain.strip_suffix("-translated").map_or((plain, false), |plain| (plain, true));
         let (plain, rows) = match (plain.strip_suffix("-pool"), plain.strip_suffix("-million")) {
@@ -69,12 +71,16 @@ impl Task {
         };
         let values: Vec<f64> = (0..PROBES).map(|_| probe()).collect();
         let noise = if noisy { NOISE * standard_deviation(&values) } else { 0.0 };
-        let mut axis = |i: usize| match i % 3 {
-            1 if mixed => Axis::Int,
-            2 if mixed => Axis::Category((0..CHOICES).map(|_| rng.random()).collect()),
-            _ => Axis::Float,
+        let mut axis = |i: usize| {
+            if only_categories || mixed && i % 3 == 2 {
+                Axis::Category((0..CHOICES).map(|_| rng.random()).collect())
+            } else if mixed && i % 3 == 1 {
+                Axis::Int
+            } else {
+                Axis::Float
+            }
         };
-        let axes = (0..dims).map(&mut axis).collect();
+        let axes: Vec<Axis> = (0..dims).map(&mut axis).collect();
         let initial = (2 * dims).clamp(5, 20).max(batch);
         let usual = match dims {
             ..=2 => 30,
@@ -85,13 +91,11 @@ impl Task {
         let evaluations = evaluations.unwrap_or_else(|| usual.max(initial + 4 * batch));
         let initial = initial.min(evaluations);
         let pool = rows.map(|rows| pool(&problem, rows, &mut rng));
-        let minimum = pool.as_ref().map_or(problem.minimum, |pool| {
-            let value = |row| {
-                let x: Vec<f64> = pool.params(row).iter().filter_map(|(_, x)| x.as_f64()).collect();
-                problem.value(&x)
-            };
-            (0..pool.len()).map(value).fold(f64::INFINITY, f64::min)
-        });
+        let minimum = match &pool {
+            Some(pool) => lowest_row(&problem, pool),
+            None if only_categories => lowest_combination(&problem, &axes),
+            None => problem.minimum,
+        };
         Self { name: name.into(), problem, noise, batch, evaluations, initial, minimum, axes, pool }
     }
 
@@ -176,6 +180,29 @@ fn pool(problem: &Problem, rows: usize, rng: &mut Stream) -> Pool {
     pool.expect("invariant: numbers of a box, and a name for each column")
 }
 
+fn lowest_row(problem: &Problem, pool: &Pool) -> f64 {
+    let value = |row| {
+        let x: Vec<f64> = pool.params(row).iter().filter_map(|(_, x)| x.as_f64()).collect();
+        problem.value(&x)
+    };
+    (0..pool.len()).map(value).fold(f64::INFINITY, f64::min)
+}
+
+/// The lowest value among all combinations of categories, counted through: at most a million in ten dimensions.
+fn lowest_combination(problem: &Problem, axes: &[Axis]) -> f64 {
+    let mut u = vec![0.0; axes.len()];
+    let mut value = |mut combination: usize| {
+        for (u, axis) in u.iter_mut().zip(axes) {
+            if let Axis::Category(places) = axis {
+                *u = places[combination % places.len()];
+                combination /= places.len();
+            }
+        }
+        problem.at_unit(&u)
+    };
+    (0..axes.iter().map(|_| CHOICES).product()).map(&mut value).fold(f64::INFINITY, f64::min)
+}
+
 fn name(i: usize) -> String {
     format!("x{i}")
 }
@@ -221,6 +248,23 @@ mod tests {
         let best = (0..pool.len()).map(|row| task.value(&point(row))).fold(f64::INFINITY, f64::min);
         assert_eq!((pool.len(), best.to_bits(), task.is_continuous()), (POOL, task.minimum.to_bits(), false));
         assert!(task.minimum > task.problem.minimum);
+    }
+
+    #[test]
+    fn the_best_combination_has_no_regret() {
+        let task = Task::new("rosenbrock-5d-categories", 5, None, 3);
+        let point = |mut combination: usize| {
+            let choice = |i| {
+                let c = combination % CHOICES;
+                combination /= CHOICES;
+                (name(i), Json::from(category(c)))
+            };
+            (0..5).map(choice).collect::<Point>()
+        };
+        let best = (0..CHOICES.pow(5)).map(|c| task.value(&point(c))).fold(f64::INFINITY, f64::min);
+        // Two ways to the same coordinates, which may round differently.
+        assert!((best / task.minimum - 1.0).abs() < 1e-9, "{best} {}", task.minimum);
+        assert!(best > task.problem.minimum && !task.is_continuous());
     }
 
     #[test]
