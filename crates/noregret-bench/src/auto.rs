@@ -49,7 +49,7 @@ const MORE: [&str; 14] = [
 ];
 
 /// What stands for `auto` with one choice undone, or another algorithm on its model.
-const VARIANTS: [&str; 15] = [
+const VARIANTS: [&str; 16] = [
     "auto",
     "other-kernel",
     "as-they-are",
@@ -60,6 +60,7 @@ const VARIANTS: [&str; 15] = [
     "only-near",
     "every-second",
     "no-finish",
+    "no-bound",
     "as-in-few",
     "gp-ei",
     "ts-rsr-on-it",
@@ -94,6 +95,9 @@ fn variant(name: &str, dims: usize) -> Algorithm {
         "no-finish" => {
             Algorithm::GpEi(ei(model, Some(TrustRegion { finish: 1.0, ..auto::trust_region(dims) })))
         }
+        "no-bound" => {
+            Algorithm::GpEi(ei(model, Some(TrustRegion { elsewhere: None, ..auto::trust_region(dims) })))
+        }
         "as-in-few" => Algorithm::GpEi(GpEiConfig {
             initial_points: Some((2 * dims).clamp(5, 20)),
             ..ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1)))
@@ -111,7 +115,8 @@ pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in place of anova, and the
              other way round in many dimensions), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
-             region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), as-in-few (in
+             region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), no-bound (all
+             points by the expected improvement), as-in-few (in
              many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
              styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d; rosenbrock-5d-categories, hartmann-6d-categories,

@@ -5,6 +5,7 @@
 //! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch, or as many as parameters up to 50), but at most a third of all trials if their number is known |
 //! | numbers, categories, pools         | `gp-ei` with the kernel `anova`, every third point near the best one (in pools none)       |
 //! | the last third of all trials, if their number is known | the first two points of every batch are near the best one, too (not in pools)            |
+//! | points that need not be near the best one | by an upper confidence bound in place of the expected improvement (not in pools)   |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
 //! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
@@ -17,6 +18,7 @@ use super::gp_ei::{GpEi, GpEiConfig};
 use super::history::History;
 use super::trust_region::TrustRegion;
 use super::{Proposal, Strategy};
+use crate::acquisition::beta::BetaSchedule;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::surrogate::gp::hyperparameters::{Prior, Tunable};
@@ -86,8 +88,9 @@ impl AutoConfig {
             }
             _ => String::new(),
         };
+        let elsewhere = if is_pool { "" } else { "; the others are chosen by an upper confidence bound" };
         let why = format!(
-            "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}{finish}"
+            "auto chose gp-ei: the logarithm of the expected improvement under a Gaussian process with {why}{near}{finish}{elsewhere}"
         );
         (config, why)
     }
@@ -125,6 +128,7 @@ pub fn trust_region(dims: usize) -> TrustRegion {
     TrustRegion {
         every: if dims > MANY_DIMENSIONS { 2 } else { 3 },
         finish: FINISH,
+        elsewhere: Some(BetaSchedule::SqrtLog),
         ..TrustRegion::default()
     }
 }
@@ -193,7 +197,7 @@ mod tests {
             let (config, why) = AutoConfig::default().choose(&history);
             assert_eq!(config.initial_points, Some(design), "{budget}");
             assert!(
-                why.ends_with(&format!("the end of {budget} trials the first two of every batch")),
+                why.contains(&format!("the end of {budget} trials the first two of every batch;")),
                 "{why}"
             );
             assert_eq!(own.choose(&history).0.initial_points, Some(9));

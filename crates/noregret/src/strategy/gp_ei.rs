@@ -6,6 +6,8 @@
 //! The incumbent is the best posterior mean at an evaluated point, so that noise does not raise the bar (for exact values
 //! it is the best value). Points that run, and those of a batch, lower the variance for those after them, leave the mean
 //! alone, and raise the incumbent to their own mean (kriging believer): an improvement that is already on its way is none.
+//! With a trust region, points that need not stay inside may be chosen by an upper confidence bound (`elsewhere`): where the
+//! best point is refined by some, the others had better explore.
 
 use std::num::NonZeroUsize;
 
@@ -93,6 +95,8 @@ impl Strategy for GpEi {
     ) -> Result<Proposal, Error> {
         let GpEiConfig { improvement, solver, measure, initial_points, trust_region, apart, .. } =
             &self.config;
+        let elsewhere =
+            trust_region.and_then(|region| region.elsewhere).filter(|_| history.space().as_pool().is_none());
         let course = Course {
             trust_region: *trust_region,
             apart: *apart,
@@ -100,12 +104,68 @@ impl Strategy for GpEi {
         };
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let best = now.state.believed_incumbent();
-            let utility = match improvement {
-                Improvement::LogExpected => Utility::LogExpectedImprovement { best },
-                Improvement::Expected => Utility::ExpectedImprovement { best },
-                Improvement::Probability => Utility::ProbabilityOfImprovement { best },
+            let bound = elsewhere.filter(|_| !now.is_inside);
+            let utility = match (bound, improvement) {
+                (Some(bound), _) => Utility::Ucb { beta: bound.value(&now.round(history.space())) },
+                (None, Improvement::LogExpected) => Utility::LogExpectedImprovement { best },
+                (None, Improvement::Expected) => Utility::ExpectedImprovement { best },
+                (None, Improvement::Probability) => Utility::ProbabilityOfImprovement { best },
             };
             solve(&now.state.scored(utility), rng)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gp_ucb::{GpUcb, GpUcbConfig};
+    use super::super::history::{Choice, Duplicates, Outcome};
+    use super::*;
+    use crate::acquisition::beta::BetaSchedule;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::{Pool, Space};
+
+    fn chosen(strategy: &mut dyn Strategy, history: &History) -> Vec<f64> {
+        let mut rng = Seed(2).stream(Purpose::Propose, 0, 0);
+        strategy.propose(history, NonZeroUsize::new(1), &mut rng).unwrap().choices.remove(0).x
+    }
+
+    /// With `elsewhere` it is GP-EI in the trust region and in pools, and GP-UCB otherwise.
+    #[test]
+    fn outside_the_trust_region_the_bound_decides() {
+        let bounds = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
+        let rows = (0..200).flat_map(|_| bounds.sample(&mut rng).unwrap()).collect();
+        let pool = Space::pool(Pool::new(rows, 2).unwrap());
+        for space in [bounds, pool] {
+            let is_pool = space.as_pool().is_some();
+            let mut history = History::new(space.clone(), Duplicates::Replicate);
+            for _ in 0..12 {
+                let x = space.sample(&mut rng).unwrap();
+                let y = (9.0 * x[0]).sin() + x[1];
+                history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
+            }
+            // Every second point is inside: the first one, and not the one after it.
+            for rounds in 0..2 {
+                let mut memo = history.memo().clone();
+                memo.ledger.rounds = rounds;
+                history.proposed([], memo);
+                let by = |elsewhere| {
+                    let trust_region = Some(TrustRegion { every: 2, elsewhere, ..TrustRegion::default() });
+                    let config = GpEiConfig { trust_region, ..GpEiConfig::default() };
+                    chosen(&mut GpEi::try_from(config).unwrap(), &history)
+                };
+                let (improvement, bound) = (by(None), by(Some(BetaSchedule::SqrtLog)));
+                if rounds == 0 || is_pool {
+                    assert_eq!(improvement, bound);
+                } else {
+                    assert_ne!(improvement, bound);
+                    assert_eq!(
+                        chosen(&mut GpUcb::try_from(GpUcbConfig::default()).unwrap(), &history),
+                        bound
+                    );
+                }
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ use super::history::History;
 use super::model::GpModel;
 use super::suggest::{self, Course};
 use super::{Proposal, Strategy};
-use crate::acquisition::beta::{BetaSchedule, Round};
+use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
 use crate::error::Error;
 use crate::math::rng::Stream;
@@ -85,14 +85,8 @@ pub(super) fn by_bounds(
     q: Option<NonZeroUsize>,
     rng: &mut Stream,
 ) -> Result<Proposal, Error> {
-    let space = history.space();
     suggest::propose(course, model, history, q, rng, |now, solve, rng| {
-        let beta = beta.value(&Round {
-            t: now.t,
-            dims: space.dims(),
-            candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
-            information_gain: now.state.gp().information_gain(),
-        });
+        let beta = beta.value(&now.round(history.space()));
         solve(&now.state.scored(Utility::Ucb { beta }), rng)
     })
 }

@@ -13,6 +13,7 @@ use super::initial;
 use super::large_pool::LargePool;
 use super::model::{GpModel, OnModel, State};
 use super::trust_region::TrustRegion;
+use crate::acquisition::beta::Round;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::climb::{Climber, Within};
@@ -21,6 +22,7 @@ use crate::maximize::inexact::{Estimate, Ledger, Measure, REFERENCE_POINTS, esti
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::solver::Solver;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
+use crate::space::Space;
 use crate::surrogate::gp::candidates::Candidates;
 
 /// Flops that a reference solve's kernel block and triangular solve may cost, about a tenth of a second.
@@ -68,6 +70,20 @@ pub(crate) struct Situation<'a> {
     pub(crate) t: usize,
     /// Points of this batch that it has chosen before this one.
     pub(crate) i: usize,
+    /// Whether this point has to stay in the trust region.
+    pub(crate) is_inside: bool,
+}
+
+impl Situation<'_> {
+    /// What schedules of confidence weights go by.
+    pub(crate) fn round(&self, space: &Space) -> Round {
+        Round {
+            t: self.t,
+            dims: space.dims(),
+            candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
+            information_gain: self.state.gp().information_gain(),
+        }
+    }
 }
 
 /// Where one point is looked for.
@@ -137,8 +153,8 @@ pub(crate) fn propose_with<T>(
         let mut large_pool =
             history.space().as_pool().filter(|pool| pool.len() > state.kept().len()).map(LargePool::new);
         for i in 0..q - design {
-            let situation = Situation { state, t: ledger.rounds, i };
             let within = within.as_ref().filter(|_| is_inside(i));
+            let situation = Situation { state, t: ledger.rounds, i, is_inside: within.is_some() };
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
                 let region = Region { apart: course.apart, ..history.region(&batch.taken) };
                 let place = Place { state, within, region: &region };

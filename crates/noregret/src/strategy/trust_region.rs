@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::algorithm::AlgorithmError;
 use super::history::{History, Outcome};
 use super::model::State;
+use crate::acquisition::beta::BetaSchedule;
+use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::climb::Within;
 use crate::maximize::{Region, Taken};
@@ -53,11 +55,13 @@ pub struct TrustRegion {
     /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
     /// what is found elsewhere could not be followed up any more. 1 for never.
     pub finish: f64,
+    /// Points that need not stay inside are chosen by an upper confidence bound of this weight; by default as those inside.
+    pub elsewhere: Option<BetaSchedule>,
 }
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { candidates: 500, every: 1, finish: 1.0 }
+        Self { candidates: 500, every: 1, finish: 1.0, elsewhere: None }
     }
 }
 
@@ -94,18 +98,21 @@ fn side(history: &History) -> f64 {
 
 impl TrustRegion {
     /// Checks what serde cannot.
-    pub(super) fn validate(&self) -> Result<(), AlgorithmError> {
+    pub(super) fn validate(&self) -> Result<(), Error> {
         let range = "at least 1";
         for (option, value) in
             [("trust_region.candidates", self.candidates), ("trust_region.every", self.every)]
         {
             if value == 0 {
-                return Err(AlgorithmError::OutOfRange { option, range, value: 0.0 });
+                return Err(AlgorithmError::OutOfRange { option, range, value: 0.0 }.into());
             }
         }
         if !(0.0..=1.0).contains(&self.finish) {
             let (option, range) = ("trust_region.finish", "from 0 to 1");
-            return Err(AlgorithmError::OutOfRange { option, range, value: self.finish });
+            return Err(AlgorithmError::OutOfRange { option, range, value: self.finish }.into());
+        }
+        if let Some(elsewhere) = &self.elsewhere {
+            elsewhere.validate()?;
         }
         Ok(())
     }
