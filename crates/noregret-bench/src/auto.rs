@@ -115,9 +115,9 @@ pub const AFTER_HELP: &str = "\
 Algorithms:  auto; the same with one choice undone: other-kernel (matern-52 in place of anova, and the
              other way round in many dimensions), as-they-are (values not transformed),
              usual-priors (of lengthscales and noise), noisy-pending, touching (points need not keep apart), everywhere (no trust
-             region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), no-bound (all
-             points by the expected improvement), as-in-few (in
-             many dimensions what is chosen in few); gp-ei with its defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
+             region), only-near (all points in it), every-second, no-finish (towards the end no more of them than before), no-bound
+             (all points by the expected improvement), as-in-few (in many dimensions what is chosen in few); gp-ei with its
+             defaults; ts-rsr-on-it, gp-ucb-on-it and bucb-on-it (other algorithms on the same model)
 Problems:    those of `noregret bench peers`, with other seeds (1000 is added to that of --seed); if named also rosenbrock-20d,
              styblinski-tang-20d, ackley-30d, griewank-50d, rastrigin-50d; rosenbrock-5d-categories, hartmann-6d-categories,
              griewank-8d-categories, ackley-10d-categories, styblinski-tang-10d-categories, where every parameter has four

@@ -95,8 +95,6 @@ impl Strategy for GpEi {
     ) -> Result<Proposal, Error> {
         let GpEiConfig { improvement, solver, measure, initial_points, trust_region, apart, .. } =
             &self.config;
-        let elsewhere =
-            trust_region.and_then(|region| region.elsewhere).filter(|_| history.space().as_pool().is_none());
         let course = Course {
             trust_region: *trust_region,
             apart: *apart,
@@ -104,8 +102,7 @@ impl Strategy for GpEi {
         };
         suggest::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
             let best = now.state.believed_incumbent();
-            let bound = elsewhere.filter(|_| !now.is_inside);
-            let utility = match (bound, improvement) {
+            let utility = match (now.elsewhere, improvement) {
                 (Some(bound), _) => Utility::Ucb { beta: bound.value(&now.round(history.space())) },
                 (None, Improvement::LogExpected) => Utility::LogExpectedImprovement { best },
                 (None, Improvement::Expected) => Utility::ExpectedImprovement { best },

@@ -13,7 +13,7 @@ use super::initial;
 use super::large_pool::LargePool;
 use super::model::{GpModel, OnModel, State};
 use super::trust_region::TrustRegion;
-use crate::acquisition::beta::Round;
+use crate::acquisition::beta::{BetaSchedule, Round};
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::climb::{Climber, Within};
@@ -70,8 +70,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) t: usize,
     /// Points of this batch that it has chosen before this one.
     pub(crate) i: usize,
-    /// Whether this point has to stay in the trust region.
-    pub(crate) is_inside: bool,
+    /// How the trust region wants points chosen that need not stay inside, if this is one.
+    pub(crate) elsewhere: Option<BetaSchedule>,
 }
 
 impl Situation<'_> {
@@ -154,7 +154,8 @@ pub(crate) fn propose_with<T>(
             history.space().as_pool().filter(|pool| pool.len() > state.kept().len()).map(LargePool::new);
         for i in 0..q - design {
             let within = within.as_ref().filter(|_| is_inside(i));
-            let situation = Situation { state, t: ledger.rounds, i, is_inside: within.is_some() };
+            let elsewhere = trust_region.filter(|_| within.is_none()).and_then(|region| region.elsewhere);
+            let situation = Situation { state, t: ledger.rounds, i, elsewhere };
             let mut solve = |target: &dyn OnModel, rng: &mut Stream| {
                 let region = Region { apart: course.apart, ..history.region(&batch.taken) };
                 let place = Place { state, within, region: &region };
