@@ -127,6 +127,15 @@ impl<'a> Output<'a> {
         }
         Ok(())
     }
+
+    /// Writes the results as Markdown, if there is a folder for it.
+    pub fn markdown(&mut self, markdown: &str) -> Result<(), BenchError> {
+        if let Some(folder) = &self.folder {
+            let path = folder.join(format!("{}.md", self.stem));
+            fs::write(&path, markdown).map_err(|source| at(&path, source))?;
+        }
+        Ok(())
+    }
 }
 
 /// The records of a file, none if there is no file; what follows the last end of a line is removed from it.
@@ -205,9 +214,11 @@ mod tests {
         let mut output = Output::new(&options, "other", &mut out).unwrap();
         output.figure("regret", "<svg/>").unwrap();
         output.page(&Page::new("other")).unwrap();
+        output.markdown("# other\n").unwrap();
         assert_eq!(fs::read_to_string(folder.join("test.jsonl")).unwrap().lines().count(), 1);
         assert_eq!(fs::read_to_string(folder.join("other-regret.svg")).unwrap(), "<svg/>");
         assert!(fs::read_to_string(folder.join("other.html")).unwrap().contains("<h1>other</h1>"));
+        assert_eq!(fs::read_to_string(folder.join("other.md")).unwrap(), "# other\n");
         fs::remove_dir_all(folder).unwrap();
     }
 }

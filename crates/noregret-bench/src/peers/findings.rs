@@ -1,4 +1,4 @@
-//! Who was better, by how much, and what it cost: for the terminal, and as a page.
+//! Who was better, by how much, and what it cost: for the terminal, as a page and as Markdown.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::blocks::{Runs, has_failed};
 use super::costs::costs;
 use super::families::{basins, families};
 use super::page::Report;
-use super::pairs::pairs;
+use super::pairs::{pairs, parts};
 use super::ranking::ranking;
 use super::regrets::{all_curves, regrets};
 use crate::report::{BarPlot, LinePlot, PlotError, RankAxis, Record, Surroundings, Table};
@@ -38,12 +38,12 @@ impl Figure {
     }
 }
 
-/// Prints the findings, and writes them as a figure and a page if there is a folder.
+/// Prints the findings, and writes them as a figure, a page and Markdown if there is a folder.
 pub(crate) fn report(methods: &[&str], output: &mut Output<'_>) -> Result<(), BenchError> {
     let records = output.records().to_vec();
     let runs = methods.iter().map(|method| Runs::of(method, &records));
     let (methods, absent): (Vec<Runs<'_>>, Vec<Runs<'_>>) = runs.partition(|runs| !runs.records.is_empty());
-    let findings: [fn(&[Runs<'_>]) -> Finding; 6] = [ranking, pairs, families, basins, regrets, costs];
+    let findings: [fn(&[Runs<'_>]) -> Finding; 7] = [ranking, pairs, parts, families, basins, regrets, costs];
     let report = Report {
         title: format!("noregret bench {}", output.stem()),
         summary: summary(&methods, &absent),
@@ -58,7 +58,9 @@ pub(crate) fn report(methods: &[&str], output: &mut Output<'_>) -> Result<(), Be
     output.text(text(&report))?;
     if output.wants_figures() {
         output.figure("regret", &all_curves(&methods).to_svg()?)?;
-        output.page(&report.page(&Surroundings::here())?)?;
+        let surroundings = Surroundings::here();
+        output.page(&report.page(&surroundings)?)?;
+        output.markdown(&report.markdown(&surroundings))?;
     }
     Ok(())
 }

@@ -9,8 +9,8 @@
 //! one function, batch size and seed.
 //!
 //! `suite`, `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
-//! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal and for the `page`. `timing` is an
-//! experiment of its own: one suggestion after so many evaluations.
+//! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal, the `page` and
+//! documents. `timing` is an experiment of its own: one suggestion after so many evaluations.
 
 mod basin;
 mod blocks;
@@ -60,8 +60,8 @@ Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo
 
 The peers need their environments: benchmarks/peers/make_environments.sh FOLDER. The whole takes days: begin with --quick, which
 leaves out the slow ones. With --out, runs whose records the folder already holds are not run again, and the results are also written as a
-page, peers.html. Several commands, one for each method say, may fill one folder at a time. Methods need not have run the same: with
---recorded nothing is run, and what the folder holds is reported.
+page, peers.html, and without figures as peers.md. Several commands, one for each method say, may fill one folder at a time. Methods
+need not have run the same: with --recorded nothing is run, and what the folder holds is reported.
 
 Examples:
   noregret bench peers --quick --environments ~/peer-environments --out figures

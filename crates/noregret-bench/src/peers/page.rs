@@ -1,4 +1,6 @@
-//! The findings as a page.
+//! The findings as a page, and as Markdown for documents.
+
+use std::fmt::Write as _;
 
 use super::findings::Finding;
 use crate::BenchError;
@@ -36,6 +38,24 @@ impl Report {
         page.footnote("Date of this page", &surroundings.date);
         page.footnote("Machine of this page", &surroundings.machine);
         Ok(page)
+    }
+
+    /// The same without figures.
+    pub(super) fn markdown(&self, surroundings: &Surroundings) -> String {
+        let Surroundings { command, date, machine } = surroundings;
+        let mut text = format!("# {}\n\n{}\n", self.title, self.summary);
+        for Finding { title, lead, table, .. } in &self.findings {
+            let _ = write!(text, "\n## {title}\n\n{lead}\n");
+            if !table.rows().is_empty() {
+                let _ = write!(text, "\n{}", table.to_markdown());
+            }
+        }
+        if !self.failures.is_empty() {
+            let _ = write!(text, "\n## Runs that failed\n\n- {}\n", self.failures.join("\n- "));
+        }
+        let _ = write!(text, "\n## Versions\n\n{}", self.versions.to_markdown());
+        let _ = write!(text, "\nMade by `{command}`, {date}, {machine}.\n");
+        text
     }
 }
 
@@ -96,6 +116,14 @@ mod tests {
             "<code>EPYC, 2 cores</code>",
         ] {
             assert!(html.contains(part), "{part} in {html}");
+        }
+        let markdown = report.markdown(&surroundings);
+        for part in [
+            "## Ranks\n\np < 0.1\n\n| method | value |\n",
+            "\n- a<b on branin",
+            "`noregret bench peers`, 2026",
+        ] {
+            assert!(markdown.contains(part), "{part} in {markdown}");
         }
         assert_eq!((html.matches("<svg").count(), html.matches("<table>").count()), (3, 2));
         assert!(!html.contains("<script") && !html.contains("a<b"));

@@ -11,56 +11,92 @@
 
 use noregret_testkit::statistics::{holm, median, signed_rank_test};
 
-use super::blocks::{Runs, common};
+use super::blocks::{Block, Runs, common};
 use super::findings::Finding;
+use super::suite::is_translated;
 use crate::report::Table;
 use crate::report::table::compact;
 
 /// One row for each method but the first.
 pub(super) fn pairs(methods: &[Runs<'_>]) -> Finding {
-    let mut table =
-        Table::new(["against", "blocks", "wins", "ties", "losses", "median log10 ratio", "p (Holm)"]);
+    let mut table = Table::new(["against", "blocks", "wins", "ties", "losses", "median ratio", "p (Holm)"]);
     let (title, figures) = ("Pairs", Vec::new());
     let Some((first, others @ [_, ..])) = methods.split_first() else {
         return Finding { title, lead: String::new(), table, figures };
     };
-    let ratios: Vec<Vec<f64>> = others.iter().map(|other| log_ratios(first, other)).collect();
+    let ratios: Vec<Vec<f64>> = others.iter().map(|other| log_ratios(first, other, |_| true)).collect();
     // Small if the others' regrets tend to be larger, that is if the first is better.
     let p_values: Vec<f64> = ratios.iter().map(|r| signed_rank_test(r, &vec![0.0; r.len()])).collect();
     for ((other, ratios), p) in others.iter().zip(&ratios).zip(holm(&p_values)) {
-        let count =
-            |wanted: fn(f64) -> bool| ratios.iter().filter(|ratio| wanted(**ratio)).count().to_string();
+        let [wins, ties, losses] = counts(ratios);
         let middle = median(ratios);
         table.row([
             other.method.to_owned(),
             ratios.len().to_string(),
-            count(|ratio| ratio > 0.0),
-            count(|ratio| ratio == 0.0),
-            count(|ratio| ratio < 0.0),
-            known(middle, |middle| format!("{middle:+.2}")),
+            wins.to_string(),
+            ties.to_string(),
+            losses.to_string(),
+            known(middle, |middle| compact(10_f64.powf(middle))),
             known(p, compact),
         ]);
     }
     let lead = format!(
         "{} against each other method, on all blocks that the two share. The ratio is the other's regret over that of \
-         {0}: positive is for {0}, +1 is a factor of ten. The p value is that of the one-sided signed-rank test on these \
-         logarithms, that {0} is no better, adjusted for the number of methods.",
+         {0}: above 1 is for {0}. The p value is that of the one-sided signed-rank test on its logarithms, that {0} is no \
+         better, adjusted for the number of methods.",
         first.method
     );
     Finding { title, lead, table, figures }
+}
+
+/// Wins and losses of the first method in parts of the blocks: sizes of batches, and whether the function was moved by its formula.
+pub(super) fn parts(methods: &[Runs<'_>]) -> Finding {
+    let mut sizes: Vec<usize> =
+        methods.iter().flat_map(|runs| &runs.records).map(|record| record.batch).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let headings = sizes.iter().map(|size| format!("batches of {size}"));
+    let (title, figures) = ("Pairs in parts", Vec::new());
+    let mut table = Table::new(
+        ["against".to_owned()].into_iter().chain(headings).chain(["mirrored".into(), "translated".into()]),
+    );
+    let Some((first, others @ [_, ..])) = methods.split_first() else {
+        return Finding { title, lead: String::new(), table, figures };
+    };
+    for other in others {
+        let cell = |wanted: &dyn Fn(&Block<'_>) -> bool| {
+            let [wins, _, losses] = counts(&log_ratios(first, other, wanted));
+            if wins + losses == 0 { String::new() } else { format!("{wins} / {losses}") }
+        };
+        let of_sizes = sizes.iter().map(|size| cell(&|block| block.1 == *size));
+        let moved = [false, true].map(|translated| cell(&|block| is_translated(block.0) == translated));
+        table.row([other.method.to_owned()].into_iter().chain(of_sizes).chain(moved));
+    }
+    let lead = format!(
+        "Wins / losses of {} on all blocks that the two share: by sizes of batches; and on functions whose minimum was moved by \
+         mirroring back what leaves the box, which makes creases, or by their formula.",
+        first.method
+    );
+    Finding { title, lead, table, figures }
+}
+
+/// How many are positive, zero and negative.
+fn counts(ratios: &[f64]) -> [usize; 3] {
+    let count = |wanted: fn(f64) -> bool| ratios.iter().filter(|ratio| wanted(**ratio)).count();
+    [count(|ratio| ratio > 0.0), count(|ratio| ratio == 0.0), count(|ratio| ratio < 0.0)]
 }
 
 fn known(value: f64, show: impl Fn(f64) -> String) -> String {
     if value.is_nan() { String::new() } else { show(value) }
 }
 
-/// `log10(other / first)` of the regrets in each block that both have.
-fn log_ratios(first: &Runs<'_>, other: &Runs<'_>) -> Vec<f64> {
+/// `log10(other / first)` of the regrets in each block that both have and `wanted` names.
+fn log_ratios(first: &Runs<'_>, other: &Runs<'_>, wanted: impl Fn(&Block<'_>) -> bool) -> Vec<f64> {
     let ratio = |block: &Vec<f64>| {
         let both_failed = block.iter().all(|regret| regret.is_infinite());
         if both_failed { 0.0 } else { block[1].log10() - block[0].log10() }
     };
-    common(&[first, other], |_| true).iter().map(ratio).collect()
+    common(&[first, other], wanted).iter().map(ratio).collect()
 }
 
 #[cfg(test)]
@@ -87,14 +123,36 @@ mod tests {
         );
         let expected = [
             // One of 2^3 signs, twice by Holm.
-            ["b", "3", "3", "0", "0", "+1.00", "0.250"],
+            ["b", "3", "3", "0", "0", "10.0", "0.250"],
             // Ranks 1, 2, 3 with the smallest negative: 2 of 8 signs, as large as b's already is.
-            ["c", "4", "2", "1", "1", "+1.00", "0.250"],
+            ["c", "4", "2", "1", "1", "10.0", "0.250"],
         ];
         assert_eq!(rows(&all, &["a", "b", "c"]), expected);
         // The other way round the other side is asked.
-        assert_eq!(rows(&all, &["b", "a"]), [["a", "3", "0", "0", "3", "-1.00", "1.00"]]);
+        assert_eq!(rows(&all, &["b", "a"]), [["a", "3", "0", "0", "3", "0.100", "1.00"]]);
         assert!(rows(&all, &["a"]).is_empty() && rows(&all, &[]).is_empty());
+    }
+
+    #[test]
+    fn parts_by_hand() {
+        let twenty = |record: Record| Record { batch: 20, ..record };
+        let all = [
+            record("a", "branin", 0, 0.1),
+            record("a", "branin-translated", 0, 0.1),
+            twenty(record("a", "branin", 0, 0.1)),
+            record("b", "branin", 0, 1.0),
+            record("b", "branin-translated", 0, 0.01),
+            twenty(record("b", "branin", 0, 1.0)),
+            record("c", "branin", 0, 1.0),
+        ];
+        let methods = ["a", "b", "c"].map(|method| Runs::of(method, &all));
+        let Finding { table, .. } = parts(&methods);
+        assert_eq!(table.header(), ["against", "batches of 5", "batches of 20", "mirrored", "translated"]);
+        assert_eq!(
+            table.rows(),
+            [["b", "1 / 1", "1 / 0", "2 / 0", "0 / 1"], ["c", "1 / 0", "", "1 / 0", ""]]
+        );
+        assert!(parts(&methods[..1]).lead.is_empty());
     }
 
     #[test]
@@ -109,8 +167,8 @@ mod tests {
             record("a", "branin", 2, 0.1),
             failed("b", 2),
         ];
-        assert_eq!(rows(&all, &["a", "b"]), [["b", "3", "1", "2", "0", "+0.00", "0.500"]]);
-        assert_eq!(rows(&all[4..], &["a", "b"]), [["b", "1", "1", "0", "0", "+inf", "0.500"]]);
+        assert_eq!(rows(&all, &["a", "b"]), [["b", "3", "1", "2", "0", "1.00", "0.500"]]);
+        assert_eq!(rows(&all[4..], &["a", "b"]), [["b", "1", "1", "0", "0", "inf", "0.500"]]);
     }
 
     #[test]

@@ -52,6 +52,11 @@ pub(super) fn has_many_basins(problem: &str) -> bool {
     !problem.starts_with("rosenbrock") && !problem.ends_with("-mixed")
 }
 
+/// Whether a problem's minimum is moved by the formula, by its name.
+pub(super) fn is_translated(problem: &str) -> bool {
+    problem.ends_with("-translated")
+}
+
 /// What every method is to run.
 pub(crate) struct Suite {
     pub(crate) problems: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Plain-text tables: columns aligned by what the reader sees, numbers to three digits.
+//! Tables as plain text, columns aligned by what the reader sees, and as Markdown; numbers to three digits.
 
 use super::summary::{Cell, Summary};
 use std::fmt::{self, Display, Write};
@@ -96,6 +96,15 @@ impl Table {
         let rules: Vec<String> = columns.iter().map(|column| "─".repeat(column.width)).collect();
         write_line(out, &columns, &rules)?;
         self.rows.iter().try_for_each(|row| write_line(out, &columns, row))
+    }
+
+    /// The table as Markdown of GitHub's kind.
+    pub fn to_markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let escaped = |cells: &[String]| line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect());
+        let rule = |i: usize| if self.is_numeric(i) { "---:" } else { "---" }.to_owned();
+        let head = escaped(&self.header) + &line((0..self.header.len()).map(rule).collect());
+        head + &self.rows.iter().map(|row| escaped(row)).collect::<String>()
     }
 
     fn column(&self, i: usize) -> Column {
@@ -234,6 +243,16 @@ béla              NaN  1.5
     #[test]
     fn a_table_without_rows_is_its_header() {
         assert_eq!(Table::new(["a", "bc"]).to_string(), "a  bc\n─  ──\n");
+    }
+
+    #[test]
+    fn markdown_aligns_numbers_and_keeps_bars_within_cells() {
+        let mut table = Table::new(["name", "value"]);
+        table.row(["a|b", "27.1 ± 11.7"]).row(["c", ""]);
+        assert_eq!(
+            table.to_markdown(),
+            "| name | value |\n| --- | ---: |\n| a\\|b | 27.1 ± 11.7 |\n| c |  |\n"
+        );
     }
 
     #[test]
