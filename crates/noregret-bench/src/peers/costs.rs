@@ -3,7 +3,7 @@
 use noregret_testkit::statistics::median;
 
 use super::blocks::Runs;
-use super::findings::{Figure, Finding};
+use super::findings::{Figure, Finding, batches_of};
 use crate::report::table::compact;
 use crate::report::{Bar, BarPanel, BarPlot, Record, Table};
 
@@ -32,10 +32,6 @@ pub(super) fn costs(methods: &[Runs<'_>]) -> Finding {
 
 /// Seconds a point, with a panel for each batch size.
 fn seconds_plot(methods: &[Runs<'_>]) -> BarPlot {
-    let mut batches: Vec<usize> =
-        methods.iter().flat_map(|runs| &runs.records).map(|record| record.batch).collect();
-    batches.sort_unstable();
-    batches.dedup();
     let panel = |batch: usize| BarPanel {
         title: format!("batches of {batch}"),
         bars: bars(methods, |runs| median(&seconds(runs, |record| record.batch == batch))),
@@ -44,7 +40,7 @@ fn seconds_plot(methods: &[Runs<'_>]) -> BarPlot {
         title: "Seconds a point after the design, median over runs".into(),
         y_label: "seconds".into(),
         log_y: true,
-        panels: batches.into_iter().map(panel).collect(),
+        panels: batches_of(methods).into_iter().map(panel).collect(),
     }
 }
 

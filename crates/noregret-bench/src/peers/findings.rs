@@ -1,5 +1,6 @@
 //! Who was better, by how much, and what it cost: for the terminal, as a page and as Markdown.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::blocks::{Runs, has_failed};
@@ -126,6 +127,12 @@ pub(super) fn problems_of<'a>(methods: &[Runs<'a>]) -> Vec<&'a str> {
         }
     }
     problems
+}
+
+/// Sizes of batches, the smallest first.
+pub(super) fn batches_of(methods: &[Runs<'_>]) -> Vec<usize> {
+    let records = methods.iter().flat_map(|runs| &runs.records);
+    records.map(|record| record.batch).collect::<BTreeSet<usize>>().into_iter().collect()
 }
 
 #[cfg(test)]

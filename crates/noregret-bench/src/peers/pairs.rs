@@ -12,7 +12,7 @@
 use noregret_testkit::statistics::{holm, median, signed_rank_test};
 
 use super::blocks::{Block, Runs, common};
-use super::findings::Finding;
+use super::findings::{Finding, batches_of};
 use super::suite::is_translated;
 use crate::report::Table;
 use crate::report::table::compact;
@@ -51,10 +51,7 @@ pub(super) fn pairs(methods: &[Runs<'_>]) -> Finding {
 
 /// Wins and losses of the first method in parts of the blocks: sizes of batches, and whether the function was moved by its formula.
 pub(super) fn parts(methods: &[Runs<'_>]) -> Finding {
-    let mut sizes: Vec<usize> =
-        methods.iter().flat_map(|runs| &runs.records).map(|record| record.batch).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = batches_of(methods);
     let headings = sizes.iter().map(|size| format!("batches of {size}"));
     let (title, figures) = ("Pairs in parts", Vec::new());
     let mut table = Table::new(

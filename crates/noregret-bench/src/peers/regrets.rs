@@ -3,7 +3,7 @@
 use noregret_testkit::statistics::quantile;
 
 use super::blocks::Runs;
-use super::findings::{Figure, Finding};
+use super::findings::{Figure, Finding, batches_of};
 use crate::report::table::compact;
 use crate::report::{LinePlot, Record, Series, Table, mean_curves};
 
@@ -31,10 +31,8 @@ pub(super) fn regrets(methods: &[Runs<'_>]) -> Finding {
         let cells = [problem.to_owned(), batch.to_string()].into_iter().chain(methods.iter().map(cell));
         table.row(cells);
     }
-    let mut batches: Vec<usize> = settings.iter().map(|(_, batch)| *batch).collect();
-    batches.sort_unstable();
-    batches.dedup();
-    let figures = batches.into_iter().map(|batch| Figure::Lines(curves(methods, batch))).collect();
+    let figures =
+        batches_of(methods).into_iter().map(|batch| Figure::Lines(curves(methods, batch))).collect();
     let lead = "Regret at the end: median [quartiles] over the runs that each method has, which need not be the same.";
     let lead = if settings.is_empty() { "" } else { lead };
     Finding { title: "Regret", lead: lead.into(), table, figures }
