@@ -26,6 +26,8 @@ const DESIGN: usize = 5;
 /// Questions that are timed: from the one number to the other, as long as they fit into the time.
 const QUESTIONS: (usize, usize) = (3, 20);
 const SECONDS: f64 = 10.0;
+/// After so many no other question follows, however few there were: some peers think for minutes.
+const MOST_SECONDS: f64 = 60.0;
 
 /// Times all methods at all sizes. Each peer gets a process of its own for each size, so that its memory is that size's; ours share that of the
 /// benchmark.
@@ -87,10 +89,7 @@ fn time(
     let values: Vec<f64> = points.iter().map(|params| task.value(&point_of(params))).collect();
     contender.add(&points, &values)?;
     let (mut seconds, mut first) = (Vec::new(), f64::NAN);
-    while contender.problem.is_none()
-        && (seconds.len() < QUESTIONS.0
-            || (seconds.len() < QUESTIONS.1 && seconds.iter().sum::<f64>() < SECONDS))
-    {
+    while contender.problem.is_none() && another(&seconds) {
         let (asked, asking) = contender.ask(1)?;
         let telling = contender.tell(&asked, &value(&asked))?;
         if first.is_nan() {
@@ -127,10 +126,27 @@ fn time(
     })
 }
 
+/// Whether another question is worth its time after these.
+fn another(seconds: &[f64]) -> bool {
+    let spent: f64 = seconds.iter().sum();
+    match seconds.len() {
+        0 => true,
+        few if few < QUESTIONS.0 => spent < MOST_SECONDS,
+        some => some < QUESTIONS.1 && spent < SECONDS,
+    }
+}
+
 /// A row for each size and method, against the first method.
 fn report(methods: &[&str], sizes: &[usize], threads: usize, records: &[Record]) -> String {
-    let mut table =
-        Table::new(["evaluations", "method", "seconds", "times the first", "first question", "peak MB"]);
+    let mut table = Table::new([
+        "evaluations",
+        "method",
+        "questions",
+        "seconds",
+        "times the first",
+        "first question",
+        "peak MB",
+    ]);
     let mut failures = String::new();
     for &n in sizes {
         let mut ours = f64::NAN;
@@ -145,6 +161,7 @@ fn report(methods: &[&str], sizes: &[usize], threads: usize, records: &[Record])
             table.row([
                 n.to_string(),
                 (*method).to_owned(),
+                of().map(|r| r.rounds).min().map_or_else(String::new, |n| n.to_string()),
                 compact(seconds),
                 compact(seconds / ours),
                 compact(least(&|r| field(r, "first_seconds").unwrap_or(f64::NAN))),
@@ -158,9 +175,8 @@ fn report(methods: &[&str], sizes: &[usize], threads: usize, records: &[Record])
         }
     }
     format!(
-        "One suggestion after so many evaluations of {PROBLEM}, {threads} threads for each. Seconds are the mean over {} to {} \
-         questions in a row, refits included; of several runs the fastest.\n{table}{failures}",
-        QUESTIONS.0, QUESTIONS.1
+        "One suggestion after so many evaluations of {PROBLEM}, {threads} threads for each. Seconds are the mean over \
+         questions in a row after the first one, refits included; of several runs the fastest.\n{table}{failures}"
     )
 }
 
@@ -192,5 +208,11 @@ mod tests {
             assert!(record.seconds_per_point > 0.0 && record.rounds >= QUESTIONS.0, "{record:?}");
         }
         assert_eq!(text, go(true));
+    }
+
+    #[test]
+    fn slow_methods_are_asked_less_often() {
+        assert!(another(&[]) && another(&[30.0]) && another(&[0.1; 19]));
+        assert!(!another(&[800.0]) && !another(&[4.0; 3]) && !another(&[0.1; 20]));
     }
 }
