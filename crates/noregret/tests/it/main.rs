@@ -20,3 +20,5 @@ mod properties;
 mod sklearn;
 #[cfg(test)]
 mod statistical;
+#[cfg(test)]
+mod value_stability;
