@@ -8,11 +8,11 @@ use std::num::NonZeroUsize;
 
 use noregret::Algorithm;
 use noregret::strategy::auto;
-use noregret::strategy::bucb::BucbConfig;
-use noregret::strategy::gp_ei::GpEiConfig;
-use noregret::strategy::gp_ucb::GpUcbConfig;
-use noregret::strategy::trust_region::TrustRegion;
-use noregret::strategy::ts_rsr::TsRsrConfig;
+use noregret::strategy::gp::bucb::BucbConfig;
+use noregret::strategy::gp::gp_ei::GpEiConfig;
+use noregret::strategy::gp::gp_ucb::GpUcbConfig;
+use noregret::strategy::gp::search::trust_region::TrustRegion;
+use noregret::strategy::gp::ts_rsr::TsRsrConfig;
 use noregret::surrogate::gp::kernel::Form;
 use noregret::surrogate::gp::warp::Transform;
 use noregret::surrogate::gp::{GpConfig, Pending};

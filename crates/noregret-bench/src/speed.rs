@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use noregret::math::cholesky::Cholesky;
 use noregret::math::rng::{Purpose, Seed};
+use noregret::strategy::gp::model::GpModel;
 use noregret::strategy::history::{Choice, Duplicates, History, Outcome};
 use noregret::strategy::memo::Memo;
-use noregret::strategy::model::GpModel;
 use noregret::surrogate::Gradient;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::candidates::Candidates;

@@ -13,12 +13,12 @@
 //! - Thompson sampling draws from the posterior; the paper divides its deviation by ten to make it converge.
 
 use noregret::Algorithm;
-use noregret::strategy::async_ts::AsyncTsConfig;
-use noregret::strategy::bbkb::{BbkbConfig, Radius};
-use noregret::strategy::eps_greedy::EpsGreedyConfig;
-use noregret::strategy::gp_bucb::GpBucbConfig;
-use noregret::strategy::reg_evolution::RegEvolutionConfig;
-use noregret::strategy::sparse::{Coins, Inclusion, SparseConfig};
+use noregret::strategy::arms::async_ts::AsyncTsConfig;
+use noregret::strategy::arms::bbkb::{BbkbConfig, Radius};
+use noregret::strategy::arms::eps_greedy::EpsGreedyConfig;
+use noregret::strategy::arms::gp_bucb::GpBucbConfig;
+use noregret::strategy::arms::model::{Coins, Inclusion, SparseConfig};
+use noregret::strategy::model_free::reg_evolution::RegEvolutionConfig;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;

@@ -13,7 +13,7 @@ use noregret::math::rng::{Purpose, Seed};
 use noregret::math::sobol;
 use noregret::maximize::inexact::{Measure, REFERENCE_POINTS, estimate};
 use noregret::maximize::{Region, Taken, Work};
-use noregret::strategy::gp_ucb::GpUcbConfig;
+use noregret::strategy::gp::gp_ucb::GpUcbConfig;
 use noregret::strategy::memo::Fit;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::posterior::Gp;

@@ -2,34 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Strategy;
-use super::async_ts::{AsyncTs, AsyncTsConfig};
-use super::auto::{Auto, AutoConfig};
-use super::bbkb::{Bbkb, BbkbConfig};
-use super::bucb::{Bucb, BucbConfig};
-use super::dngo::{Dngo, DngoConfig};
-use super::dpp_ts::{DppTs, DppTsConfig};
-use super::eps_greedy::{EpsGreedy, EpsGreedyConfig};
-use super::gp_bucb::GpBucbConfig;
-use super::gp_ei::{GpEi, GpEiConfig};
-use super::gp_ts::{GpTs, GpTsConfig};
-use super::gp_ucb::{GpUcb, GpUcbConfig};
-use super::initial::Sobol;
-use super::neural_bo::{NeuralBanditConfig, NeuralBo, NeuralBoConfig};
-use super::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
-use super::ntk_ts::{NtkTs, NtkTsConfig};
-use super::qei::{Qei, QeiConfig};
-use super::random::Random;
-use super::random_forest::{RandomForest, RandomForestConfig};
-use super::reg_evolution::{RegEvolution, RegEvolutionConfig};
-use super::rff_ts::{RffTs, RffTsConfig};
-use super::sp::{Sp, SpConfig};
-use super::sto_bnts::{DeepEnsembleConfig, StoBnts, StoBntsConfig};
-use super::ts::{Ts, TsConfig};
-use super::ts_rsr::{TsRsr, TsRsrConfig};
-use super::ucb_pe::{UcbPe, UcbPeConfig};
 use crate::error::Error;
 use crate::space::nearest;
+use crate::strategy::Strategy;
+use crate::strategy::arms::async_ts::{AsyncTs, AsyncTsConfig};
+use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig};
+use crate::strategy::arms::eps_greedy::{EpsGreedy, EpsGreedyConfig};
+use crate::strategy::arms::gp_bucb::GpBucbConfig;
+use crate::strategy::auto::{Auto, AutoConfig};
+use crate::strategy::gp::bucb::{Bucb, BucbConfig};
+use crate::strategy::gp::dpp_ts::{DppTs, DppTsConfig};
+use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
+use crate::strategy::gp::gp_ts::{GpTs, GpTsConfig};
+use crate::strategy::gp::gp_ucb::{GpUcb, GpUcbConfig};
+use crate::strategy::gp::ntk_ts::{NtkTs, NtkTsConfig};
+use crate::strategy::gp::qei::{Qei, QeiConfig};
+use crate::strategy::gp::rff_ts::{RffTs, RffTsConfig};
+use crate::strategy::gp::sp::{Sp, SpConfig};
+use crate::strategy::gp::ts::{Ts, TsConfig};
+use crate::strategy::gp::ts_rsr::{TsRsr, TsRsrConfig};
+use crate::strategy::gp::ucb_pe::{UcbPe, UcbPeConfig};
+use crate::strategy::model_free::random::Random;
+use crate::strategy::model_free::reg_evolution::{RegEvolution, RegEvolutionConfig};
+use crate::strategy::networks::dngo::{Dngo, DngoConfig};
+use crate::strategy::networks::neural_bo::{NeuralBanditConfig, NeuralBo, NeuralBoConfig};
+use crate::strategy::networks::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
+use crate::strategy::networks::sto_bnts::{DeepEnsembleConfig, StoBnts, StoBntsConfig};
+use crate::strategy::trees::random_forest::{RandomForest, RandomForestConfig};
+use crate::strategy::turn::opening::Sobol;
 
 /// An algorithm and its settings, in files a table, `{ name = "gp-ucb", ... }`. (A study file also takes the bare name.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,13 +14,13 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::gp_ei::{GpEi, GpEiConfig};
-use super::history::History;
-use super::trust_region::TrustRegion;
-use super::{Proposal, Strategy};
 use crate::acquisition::beta::BetaSchedule;
 use crate::error::Error;
 use crate::math::rng::Stream;
+use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
+use crate::strategy::gp::search::trust_region::TrustRegion;
+use crate::strategy::history::History;
+use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::hyperparameters::{Prior, Tunable};
 use crate::surrogate::gp::kernel::Form;
 use crate::surrogate::gp::warp::Transform;

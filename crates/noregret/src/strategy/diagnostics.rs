@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::memo::Fit;
 use crate::math::cholesky::Repairs;
 use crate::maximize::Work;
 use crate::maximize::inexact::{Ledger, SHIFT};
+use crate::strategy::memo::Fit;
 
 /// The story of one proposal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

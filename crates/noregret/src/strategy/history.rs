@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::memo::Memo;
 use crate::maximize::{Region, Taken};
 use crate::space::{Params, Space};
+use crate::strategy::memo::Memo;
 use crate::surrogate::points::Points;
 
 /// A point to evaluate, with its row if the space is a pool.

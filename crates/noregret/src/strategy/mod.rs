@@ -1,44 +1,16 @@
-//! From history to the next points: one file per published algorithm.
+//! From history to the next points: the contract first, then a folder for each family of algorithms.
 
 pub mod algorithm;
-pub mod async_ts;
+pub mod arms;
 pub mod auto;
-pub mod bbkb;
-mod bounds;
-pub mod bucb;
-pub mod choose;
 pub mod diagnostics;
-pub mod dngo;
-pub mod dpp_ts;
-mod draws;
-pub mod eps_greedy;
-pub mod gp_bucb;
-pub mod gp_ei;
-pub mod gp_ts;
-pub mod gp_ucb;
+pub mod gp;
 pub mod history;
-pub mod initial;
-mod large_pool;
-pub mod learned;
 pub mod memo;
-pub mod model;
-pub mod neural;
-pub mod neural_bo;
-pub mod neural_greedy;
-pub mod ntk_ts;
-pub mod qei;
-pub mod random;
-pub mod random_forest;
-pub mod reg_evolution;
-pub mod rff_ts;
-pub mod sp;
-pub mod sparse;
-pub mod sto_bnts;
-mod suggest;
-pub mod trust_region;
-pub mod ts;
-pub mod ts_rsr;
-pub mod ucb_pe;
+pub mod model_free;
+pub mod networks;
+pub mod trees;
+pub mod turn;
 
 use std::num::NonZeroUsize;
 

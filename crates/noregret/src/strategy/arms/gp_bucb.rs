@@ -1,0 +1,58 @@
+//! GP-BUCB: batches by confidence bounds that end when the product of `1 + variance` says so.
+//! Desautels et al. 2014 (there GP-AUCB), as Alg. 2 of Calandriello et al. 2020; `threshold = 1` is GP-UCB.
+//!
+//! # Departures
+//! - The model is that of BBKB. With `exact` its dictionary holds every arm that was pulled, those of the batch included,
+//!   and it is the exact Gaussian process; without, the dictionary is sampled and frozen within a batch.
+//! - The radius is that of BBKB.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius, Rule};
+use crate::strategy::arms::model::{EVERYTHING, SparseConfig};
+
+/// Settings of GP-BUCB.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GpBucbConfig {
+    /// The factor `C`.
+    pub threshold: f64,
+    /// Exact variances, at a cost that grows with the square of the distinct arms; `max_atoms` does not apply.
+    pub exact: bool,
+    /// Which radius.
+    pub radius: Radius,
+    /// Bound of the function's norm, in units of the kernel's.
+    pub norm: f64,
+    /// Chance that an interval misses.
+    pub delta: f64,
+    /// Points of a batch at most.
+    pub max_batch: usize,
+    /// The model.
+    pub sparse: SparseConfig,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for GpBucbConfig {
+    fn default() -> Self {
+        let BbkbConfig { radius, norm, delta, max_batch, sparse, initial_points, .. } = BbkbConfig::default();
+        Self { threshold: 2.0, exact: true, radius, norm, delta, max_batch, sparse, initial_points }
+    }
+}
+
+impl GpBucbConfig {
+    /// The strategy.
+    pub fn build(self) -> Result<Bbkb, Error> {
+        let Self { threshold, exact, radius, norm, delta, max_batch, mut sparse, initial_points } = self;
+        sparse.validate()?;
+        if exact {
+            (sparse.qbar, sparse.max_atoms) = (EVERYTHING, usize::MAX);
+        }
+        let threshold = Some(threshold);
+        let config =
+            BbkbConfig { threshold, radius, norm, delta, parallel: None, max_batch, sparse, initial_points };
+        Ok(Bbkb::new("gp-bucb", Rule::Product, 2.0, config)?.exact(exact))
+    }
+}

@@ -1,0 +1,168 @@
+//! GP-EI: the point with the highest expected improvement, by its logarithm.
+//! Jones, Schonlau & Welch 1998; Ament et al. 2023 for the logarithm, which has a gradient where the improvement itself
+//! has vanished to rounding.
+//!
+//! # Departures
+//! The incumbent is the best posterior mean at an evaluated point, so that noise does not raise the bar (for exact values
+//! it is the best value). Points that run, and those of a batch, lower the variance for those after them, leave the mean
+//! alone, and raise the incumbent to their own mean (kriging believer): an improvement that is already on its way is none.
+//! With a trust region, points that need not stay inside may be chosen by an upper confidence bound (`elsewhere`): where the
+//! best point is refined by some, the others had better explore.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquisition::utility::Utility;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::inexact::Measure;
+use crate::maximize::solver::Solver;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::search::trust_region::TrustRegion;
+use crate::strategy::gp::search::{self, Course};
+use crate::strategy::history::History;
+use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::gp::GpConfig;
+
+/// Which improvement is expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Improvement {
+    /// The logarithm of the expected improvement.
+    #[default]
+    LogExpected,
+    /// The expected improvement itself.
+    Expected,
+    /// The probability of any improvement.
+    Probability,
+}
+
+/// Settings of GP-EI.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GpEiConfig {
+    /// Which improvement.
+    pub improvement: Improvement,
+    /// The Gaussian process.
+    pub model: GpConfig,
+    /// How it is maximized.
+    pub solver: Solver,
+    /// When the maximization is compared with a stronger one.
+    pub measure: Measure,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+    /// Stay near the best point, as is wise in many dimensions.
+    pub trust_region: Option<TrustRegion>,
+    /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
+    /// where nothing differs. Without effect where repeats are welcome.
+    pub apart: f64,
+}
+
+/// GP-EI.
+#[derive(Debug)]
+pub struct GpEi {
+    config: GpEiConfig,
+    model: GpModel,
+}
+
+impl TryFrom<GpEiConfig> for GpEi {
+    type Error = Error;
+
+    fn try_from(config: GpEiConfig) -> Result<Self, Error> {
+        config.model.validate()?;
+        config.solver.validate()?;
+        if let Some(trust_region) = &config.trust_region {
+            trust_region.validate()?;
+        }
+        if !(0.0..1.0).contains(&config.apart) {
+            let range = "at least 0 and below 1";
+            return Err(AlgorithmError::OutOfRange { option: "apart", range, value: config.apart }.into());
+        }
+        Ok(Self { model: GpModel::new(config.model.clone()), config })
+    }
+}
+
+impl Strategy for GpEi {
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error> {
+        let GpEiConfig { improvement, solver, measure, initial_points, trust_region, apart, .. } =
+            &self.config;
+        let course = Course {
+            trust_region: *trust_region,
+            apart: *apart,
+            ..Course::new("gp-ei", solver, *measure, *initial_points)
+        };
+        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
+            let best = now.state.believed_incumbent();
+            let utility = match (now.elsewhere, improvement) {
+                (Some(bound), _) => Utility::Ucb { beta: bound.value(&now.round(history.space())) },
+                (None, Improvement::LogExpected) => Utility::LogExpectedImprovement { best },
+                (None, Improvement::Expected) => Utility::ExpectedImprovement { best },
+                (None, Improvement::Probability) => Utility::ProbabilityOfImprovement { best },
+            };
+            solve(&now.state.scored(utility), rng)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acquisition::beta::BetaSchedule;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::{Pool, Space};
+    use crate::strategy::gp::gp_ucb::{GpUcb, GpUcbConfig};
+    use crate::strategy::history::{Choice, Duplicates, Outcome};
+
+    fn chosen(strategy: &mut dyn Strategy, history: &History) -> Vec<f64> {
+        let mut rng = Seed(2).stream(Purpose::Propose, 0, 0);
+        strategy.propose(history, NonZeroUsize::new(1), &mut rng).unwrap().choices.remove(0).x
+    }
+
+    /// With `elsewhere` it is GP-EI in the trust region and in pools, and GP-UCB otherwise.
+    #[test]
+    fn outside_the_trust_region_the_bound_decides() {
+        let bounds = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
+        let rows = (0..200).flat_map(|_| bounds.sample(&mut rng).unwrap()).collect();
+        let pool = Space::pool(Pool::new(rows, 2).unwrap());
+        for space in [bounds, pool] {
+            let is_pool = space.as_pool().is_some();
+            let mut history = History::new(space.clone(), Duplicates::Replicate);
+            for _ in 0..12 {
+                let x = space.sample(&mut rng).unwrap();
+                let y = (9.0 * x[0]).sin() + x[1];
+                history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
+            }
+            // Every second point is inside: the first one, and not the one after it.
+            for rounds in 0..2 {
+                let mut memo = history.memo().clone();
+                memo.ledger.rounds = rounds;
+                history.proposed([], memo);
+                let by = |elsewhere| {
+                    let trust_region = Some(TrustRegion { every: 2, elsewhere, ..TrustRegion::default() });
+                    let config = GpEiConfig { trust_region, ..GpEiConfig::default() };
+                    chosen(&mut GpEi::try_from(config).unwrap(), &history)
+                };
+                let (improvement, bound) = (by(None), by(Some(BetaSchedule::SqrtLog)));
+                if rounds == 0 || is_pool {
+                    assert_eq!(improvement, bound);
+                } else {
+                    assert_ne!(improvement, bound);
+                    assert_eq!(
+                        chosen(&mut GpUcb::try_from(GpUcbConfig::default()).unwrap(), &history),
+                        bound
+                    );
+                }
+            }
+        }
+    }
+}

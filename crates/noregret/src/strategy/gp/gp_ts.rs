@@ -1,0 +1,124 @@
+//! GP-TS: the maximum of a function drawn from the posterior; a batch is as many independent draws.
+//! Kim et al. 2025, Algorithm 2 (Chowdhury & Gopalan 2017), and its inexact form, Theorem 4.
+//!
+//! # Notation
+//! | paper      | here         | meaning                                                                  |
+//! |------------|--------------|--------------------------------------------------------------------------|
+//! | `beta_t`   | `beta`       | factor of the posterior deviation; 1 is plain Thompson sampling          |
+//! | `eta~_t`   | `accuracy`   | accuracy the maximizer is trusted with; 1 is exact                       |
+//! | `B`        | `norm_bound` | bound of the objective's norm, in deviations of the values               |
+//! | `v~_t`     |              | `(1 / eta~ - 1) B`, added to the deviation                               |
+//!
+//! # Departures
+//! Draws are pathwise samples, polished over the continuous space, where Algorithm 2 takes a grid of size `(2BLbdt^2)^d`;
+//! `solver = { name = "random-grid" }` gives the grids of Theorem 8.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquisition::beta::{BetaSchedule, Round};
+use crate::acquisition::thompson::EnlargedPath;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::inexact::Measure;
+use crate::maximize::solver::Solver;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::search::{self, Course};
+use crate::strategy::history::History;
+use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::gp::GpConfig;
+use crate::surrogate::gp::path::Path;
+
+/// Settings of GP-TS.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct GpTsConfig {
+    /// Factor of the posterior deviation.
+    pub beta: BetaSchedule,
+    /// Accuracy, in (0, 1], that the solver is trusted with; below 1 the deviation is enlarged for it.
+    pub accuracy: f64,
+    /// Bound of the objective's norm that goes with `accuracy`.
+    pub norm_bound: f64,
+    /// The Gaussian process.
+    pub model: GpConfig,
+    /// How the drawn function is maximized.
+    pub solver: Solver,
+    /// When the maximization is compared with a stronger one.
+    pub measure: Measure,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for GpTsConfig {
+    fn default() -> Self {
+        Self {
+            beta: BetaSchedule::Constant { value: 1.0 },
+            accuracy: 1.0,
+            norm_bound: 1.0,
+            model: GpConfig::default(),
+            solver: Solver::default(),
+            measure: Measure::default(),
+            initial_points: None,
+        }
+    }
+}
+
+/// GP-TS.
+#[derive(Debug)]
+pub struct GpTs {
+    config: GpTsConfig,
+    model: GpModel,
+}
+
+impl TryFrom<GpTsConfig> for GpTs {
+    type Error = Error;
+
+    fn try_from(config: GpTsConfig) -> Result<Self, Error> {
+        config.beta.validate()?;
+        config.model.validate_for_paths()?;
+        config.solver.validate()?;
+        if !(config.accuracy > 0.0 && config.accuracy <= 1.0) {
+            let range = "above 0 and at most 1";
+            return Err(
+                AlgorithmError::OutOfRange { option: "accuracy", range, value: config.accuracy }.into()
+            );
+        }
+        if !(config.norm_bound >= 0.0 && config.norm_bound.is_finite()) {
+            let range = "finite and not negative";
+            return Err(
+                AlgorithmError::OutOfRange { option: "norm_bound", range, value: config.norm_bound }.into()
+            );
+        }
+        Ok(Self { model: GpModel::new(config.model.clone()), config })
+    }
+}
+
+impl Strategy for GpTs {
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error> {
+        let GpTsConfig { beta, accuracy, norm_bound, solver, measure, initial_points, model } = &self.config;
+        let course = Course::new("gp-ts", solver, *measure, *initial_points);
+        let space = history.space();
+        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
+            let gp = now.state.gp();
+            let beta = beta.value(&Round {
+                t: now.t,
+                dims: space.dims(),
+                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
+                information_gain: gp.information_gain(),
+            });
+            let margin = (1.0 / accuracy - 1.0) * norm_bound;
+            let path = Path::draw(gp, model.features, rng);
+            #[expect(clippy::float_cmp, reason = "the exact value 1 names the plain algorithm")]
+            let plain = beta == 1.0 && margin == 0.0;
+            if plain { solve(&path, rng) } else { solve(&EnlargedPath::new(gp, path, beta, margin), rng) }
+        })
+    }
+}

@@ -1,0 +1,273 @@
+//! Functions drawn jointly at the most promising candidates: one factorisation, then as many draws as are wanted.
+//!
+//! Points that are running have no values yet: draws are given the observed points alone, as `f | F_t` in the papers.
+
+use rand::RngExt;
+
+use crate::acquisition::utility::Utility;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::climb::Climber;
+use crate::maximize::multi_start::{MultiStart, top};
+use crate::maximize::{MaximizeError, Maximum, Region, Taken, Work};
+use crate::strategy::gp::model::State;
+use crate::strategy::history::{Choice, Duplicates, History};
+use crate::surrogate::gp::candidates::Candidates;
+use crate::surrogate::gp::posterior::Joint;
+use crate::surrogate::points::Points;
+
+/// Candidates that draws look at: those with the highest bounds, among which the maximum of a draw practically always is.
+const LOOKED_AT: usize = 512;
+/// The bound by which they are chosen, in deviations: a value above it has a chance of one in a thousand at each point.
+const BOUND: f64 = 3.0;
+/// Rows of a pool too large to keep that are looked at in their place.
+const SAMPLED_ROWS: usize = 2_000;
+/// Climbs on the posterior mean, from the evaluations with the best means.
+const CLIMBS: usize = 2;
+/// Draws made at once.
+const BLOCK: usize = 64;
+/// Draws for each maximum wanted before a stand-in is taken (App. C of TS-RSR draws on without end).
+const MAX_DRAWS: usize = 50;
+/// The stand-in exceeds the largest mean by this share of the largest deviation.
+const STAND_IN: f64 = 0.1;
+
+/// The joint posterior of the most promising candidates.
+pub(crate) struct Draws {
+    joint: Joint,
+    points: Points,
+    /// Their rows, if the space is a pool.
+    rows: Vec<Option<usize>>,
+    largest_mean: f64,
+    largest_sd: f64,
+}
+
+/// Maxima of functions drawn from the posterior.
+pub(crate) struct Maxima {
+    /// One for each function that was wanted.
+    pub(crate) f_star: Vec<f64>,
+    /// Draws that did not exceed the largest mean and were made again.
+    pub(crate) redrawn: usize,
+    /// Maxima that a stand-in had to be taken for.
+    pub(crate) stand_ins: usize,
+}
+
+impl Draws {
+    /// Factors the covariance of the most promising candidates of a model.
+    pub(crate) fn new(state: &mut State, history: &History, rng: &mut Stream) -> Result<Self, Error> {
+        let pool = history.space().as_pool();
+        if pool.is_none() {
+            // Where the mean itself is largest, which is seldom at a candidate.
+            state.add_fresh(&summit(state, history));
+        }
+        let state = &*state;
+        let gp = state.gp();
+        let sampled; // rows of a pool that is too large to keep
+        let (kept, rows): (&Candidates, Option<Vec<usize>>) = match pool {
+            Some(pool) if state.kept().is_empty() => {
+                let rows: Vec<usize> =
+                    (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
+                let mut points = Points::new(pool.dims());
+                rows.iter().for_each(|&row| points.push(&pool.point(row)));
+                sampled = Candidates::new(gp, points);
+                (&sampled, Some(rows))
+            }
+            Some(pool) => (state.kept(), Some((0..pool.len()).collect())),
+            None => (state.kept(), None),
+        };
+        let fresh = state.fresh();
+        let bound = |set: &Candidates| -> Vec<f64> {
+            let bounds = set.mean().iter().zip(set.observed_variance());
+            bounds.map(|(mean, variance)| mean + BOUND * variance.max(0.0).sqrt()).collect()
+        };
+        let of_kept = top(&bound(kept), LOOKED_AT);
+        // Candidates around the best points are no rows of a pool.
+        let of_fresh: Vec<usize> = if pool.is_some() { Vec::new() } else { (0..fresh.len()).collect() };
+        let (joint, points) = Candidates::joint(gp, &[(kept, &of_kept), (fresh, &of_fresh)])?;
+        let row = |i: &usize| rows.as_ref().map(|rows| rows[*i]);
+        let rows = of_kept.iter().map(row).chain(of_fresh.iter().map(|_| None)).collect();
+        let means = kept.mean().iter().chain(fresh.mean()).copied();
+        let largest_mean = means.chain(state.means_at_data()).fold(f64::NEG_INFINITY, f64::max);
+        let variances = kept.observed_variance().iter().chain(fresh.observed_variance());
+        let largest_sd = variances.copied().fold(0.0, f64::max).sqrt();
+        Ok(Self { joint, points, rows, largest_mean, largest_sd })
+    }
+
+    /// The posterior itself.
+    pub(crate) fn joint(&self) -> &Joint {
+        &self.joint
+    }
+
+    /// The candidate at place `i`.
+    pub(crate) fn choice(&self, i: usize) -> Choice {
+        Choice { x: self.points.point(i), row: self.rows[i] }
+    }
+
+    /// How many candidates there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Maxima of `q` independent draws, each above the largest posterior mean (App. C).
+    pub(crate) fn maxima(&self, q: usize, rng: &mut Stream) -> Maxima {
+        let mut maxima = Maxima { f_star: Vec::with_capacity(q), redrawn: 0, stand_ins: 0 };
+        let mut left = q * MAX_DRAWS;
+        while maxima.f_star.len() < q && left > 0 {
+            let block = (q - maxima.f_star.len()).min(left).clamp(1, BLOCK);
+            left -= block;
+            for draw in self.joint.draws(block, rng).col_iter() {
+                let f_star = draw.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                if f_star > self.largest_mean {
+                    maxima.f_star.push(f_star);
+                } else {
+                    maxima.redrawn += 1;
+                }
+            }
+        }
+        maxima.stand_ins = q.saturating_sub(maxima.f_star.len());
+        maxima.f_star.resize(q, self.largest_mean + STAND_IN * self.largest_sd);
+        maxima
+    }
+
+    /// Candidates in the order of a fresh draw, the largest value first.
+    pub(crate) fn ranking(&self, rng: &mut Stream) -> Vec<usize> {
+        let draw = self.joint.draw(rng);
+        let mut order: Vec<usize> = (0..draw.len()).collect();
+        order.sort_by(|&a, &b| draw[b].total_cmp(&draw[a]).then(a.cmp(&b)));
+        order
+    }
+
+    /// The first of `order` that may be suggested.
+    pub(crate) fn first_free(&self, order: &[usize], region: &Region<'_>) -> Result<usize, MaximizeError> {
+        let free = |i: &&usize| {
+            let choice = self.choice(**i);
+            !region.is_taken(&choice.x, choice.row)
+        };
+        order.iter().find(free).copied().ok_or(MaximizeError::NothingLeft { tried: order.len() })
+    }
+
+    /// Notes that the candidate at place `i` is in the batch, unless repeats are welcome.
+    pub(crate) fn take(&self, i: usize, history: &History, taken: &mut Taken) {
+        if history.duplicates() != Duplicates::Replicate {
+            let choice = self.choice(i);
+            taken.insert(&choice.x, choice.row);
+        }
+    }
+
+    /// The candidate at place `i` as the result of a search.
+    pub(crate) fn maximum(&self, i: usize, value: f64) -> Maximum {
+        let choice = self.choice(i);
+        Maximum { x: choice.x, row: choice.row, value, work: Work { values: self.len(), ..Work::default() } }
+    }
+}
+
+/// A climb on the posterior mean from the best points known.
+fn summit(state: &State, history: &History) -> Points {
+    let means = state.means_at_data();
+    let mut starts = state.gp().points().select(&top(&means, CLIMBS));
+    for set in [state.kept(), state.fresh()] {
+        top(set.mean(), 1).into_iter().for_each(|i| starts.push(&set.points().point(i)));
+    }
+    let none = Taken::default();
+    let region = Region { space: history.space(), taken: &none, batch: &none, apart: 0.0 };
+    let climbs =
+        MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let mut summit = Points::new(history.space().dims());
+    // Without one the candidates have to do.
+    if let Ok(found) = climbs.climb_from(&state.scored(Utility::Mean), &region, &starts) {
+        summit.push(&found.x);
+    }
+    summit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::{Pool, Space};
+    use crate::strategy::gp::model::GpModel;
+    use crate::strategy::history::Outcome;
+    use crate::strategy::memo::Memo;
+    use crate::surrogate::gp::GpConfig;
+
+    fn history(space: Space, n: usize) -> History {
+        let mut history = History::new(space, Duplicates::Avoid);
+        let mut rng = Seed(3).stream(Purpose::Experiment, 0, 0);
+        for _ in 0..n {
+            let x = history.space().sample(&mut rng).unwrap();
+            let y = -x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
+            history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
+        }
+        history
+    }
+
+    fn with_draws(history: &History, check: impl FnOnce(&State, &Draws, &mut Stream)) {
+        let mut model = GpModel::new(GpConfig::default());
+        let mut rng = Seed(4).stream(Purpose::Experiment, 0, 0);
+        let (state, _) = model.prepare(history, &mut Memo::default(), 300, &mut rng).unwrap();
+        let draws = Draws::new(state, history, &mut rng).unwrap();
+        check(state, &draws, &mut rng);
+    }
+
+    #[test]
+    fn maxima_exceed_every_mean() {
+        with_draws(&history(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), 12), |state, draws, rng| {
+            let maxima = draws.maxima(20, rng);
+            let best = state.means_at_data().into_iter().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(maxima.f_star.len(), 20);
+            assert!(maxima.f_star.iter().all(|f| *f > best), "{:?} {best}", maxima.f_star);
+        });
+    }
+
+    #[test]
+    fn what_runs_does_not_lower_the_deviation_of_draws() {
+        let mut history = history(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), 6);
+        let spread = |history: &History| {
+            let mut variance = 0.0;
+            with_draws(history, |_, draws, _| {
+                variance = (0..draws.len()).map(|i| draws.joint().covariance(i, i)).sum();
+            });
+            variance
+        };
+        let before = spread(&history);
+        history.proposed([(0, Choice { x: vec![0.9, 0.9], row: None })], Memo::default());
+        assert!((spread(&history) - before).abs() < 1e-9 * before, "{before}");
+    }
+
+    /// Mean and covariance of the draws are those of the posterior: five standard errors.
+    #[test]
+    fn draws_have_the_moments_of_the_posterior() {
+        with_draws(&history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 4), |state, draws, rng| {
+            let n = 20_000;
+            let all = draws.joint().draws(n, rng);
+            let exact = state.gp().joint(&draws.points).unwrap();
+            for i in (0..draws.len()).step_by(37) {
+                let mean = all.row(i).iter().sum::<f64>() / n as f64;
+                let variance = all.row(i).iter().map(|f| (f - mean).powi(2)).sum::<f64>() / n as f64;
+                let expected = exact.covariance(i, i);
+                // The floor is the jitter that near copies among the candidates need.
+                let floor = 1e-5;
+                assert!((mean - exact.mean()[i]).abs() < 5.0 * (expected / n as f64).sqrt() + floor);
+                assert!((variance - expected).abs() < 5.0 * expected * (2.0 / n as f64).sqrt() + floor);
+            }
+        });
+    }
+
+    #[test]
+    fn rows_of_pools_stay_rows() {
+        let features: Vec<f64> = (0..60_000).map(|i| f64::from(i) * 0.618 % 1.0).collect();
+        for rows in [50, 60_000] {
+            let pool = Pool::new(features[..rows].to_vec(), 1).unwrap();
+            let mut history = History::new(Space::pool(pool.clone()), Duplicates::Avoid);
+            for row in 0..5 {
+                let choice = Choice { x: pool.point(row), row: Some(row) };
+                history.add(&choice, Outcome::Value { y: pool.point(row)[0], noise_variance: None });
+            }
+            with_draws(&history, |_, draws, _| {
+                for i in 0..draws.len() {
+                    let choice = draws.choice(i);
+                    assert_eq!(choice.x, pool.point(choice.row.unwrap()));
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A box around the best point that grows with success and shrinks without: Eriksson et al. 2019, "Scalable global optimization via
+//! local Bayesian optimization", section 2 and App. A.
+//!
+//! In many dimensions a model that fits everywhere is out of reach, and the largest expected improvement lies in corners nobody has
+//! seen. The box keeps the search where the model knows something.
+//!
+//! # Departures
+//! There is one box, its center moves with the best point, and its size is found from the history alone, evaluation by evaluation:
+//! three improvements double it, as many evaluations without one as there are dimensions (or four) halve it. From its smallest size it
+//! starts again at the first one, around the same point.
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::acquisition::beta::BetaSchedule;
+use crate::error::Error;
+use crate::math::rng::Stream;
+use crate::maximize::climb::Within;
+use crate::maximize::{Region, Taken};
+use crate::space::Kind;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::model::State;
+use crate::strategy::history::{History, Outcome};
+use crate::surrogate::points::Points;
+
+/// Side of the first box, of the largest and of the smallest, in units of the cube.
+const FIRST: f64 = 0.8;
+const LARGEST: f64 = 1.6;
+const SMALLEST: f64 = 0.007_812_5;
+/// Improvements in a row that double the box.
+const SUCCESSES: usize = 3;
+/// An improvement is more than this share of the values' spread.
+const IMPROVEMENT: f64 = 1e-3;
+/// Sides differ by the lengthscales, within these limits.
+const WEIGHTS: (f64, f64) = (0.3, 3.0);
+
+/// Flops that the candidates' triangular solves may cost: beyond about 1,000 evaluations there are fewer candidates ...
+const CANDIDATE_FLOPS: usize = 400_000_000;
+/// ... but no fewer than these.
+const FEWEST: usize = 50;
+
+/// Points of a batch, those that run counted too, that stay inside towards the end: more of them are in each other's way (with
+/// batches of 20 all of them inside is worse than every third).
+const FINISHERS: usize = 2;
+
+/// When suggestions stay near the best point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustRegion {
+    /// Candidates inside; fewer from about 1,000 evaluations on, where they would take most of the time.
+    pub candidates: usize,
+    /// Every so many-th point stays inside; 1 for all of them.
+    pub every: usize,
+    /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
+    /// what is found elsewhere could not be followed up any more. 1 for never.
+    pub finish: f64,
+    /// Points that need not stay inside are chosen by an upper confidence bound of this weight; by default as those inside.
+    pub elsewhere: Option<BetaSchedule>,
+}
+
+impl Default for TrustRegion {
+    fn default() -> Self {
+        Self { candidates: 500, every: 1, finish: 1.0, elsewhere: None }
+    }
+}
+
+/// The side of the box after this history.
+fn side(history: &History) -> f64 {
+    let values = history.outcomes().iter().map(|outcome| match outcome {
+        Outcome::Value { y, .. } => *y,
+        Outcome::Failed => f64::NEG_INFINITY,
+    });
+    let finite = values.clone().filter(|y| y.is_finite());
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+    let tolerance = IMPROVEMENT * (high / 2.0 - low / 2.0);
+    let patience = history.space().dims().max(4);
+    let (mut side, mut best, mut successes, mut failures) = (FIRST, f64::NEG_INFINITY, 0, 0);
+    for (i, y) in values.enumerate() {
+        let better = y > best + if best.is_finite() { tolerance } else { 0.0 };
+        best = best.max(y);
+        // The design says nothing about the box.
+        if i < 2 * patience {
+            continue;
+        }
+        (successes, failures) = if better { (successes + 1, 0) } else { (0, failures + 1) };
+        if successes == SUCCESSES {
+            (side, successes) = ((2.0 * side).min(LARGEST), 0);
+        } else if failures == patience {
+            (side, failures) = (side / 2.0, 0);
+            if side < SMALLEST {
+                side = FIRST;
+            }
+        }
+    }
+    side
+}
+
+impl TrustRegion {
+    /// Checks what serde cannot.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let range = "at least 1";
+        for (option, value) in
+            [("trust_region.candidates", self.candidates), ("trust_region.every", self.every)]
+        {
+            if value == 0 {
+                return Err(AlgorithmError::OutOfRange { option, range, value: 0.0 }.into());
+            }
+        }
+        if !(0.0..=1.0).contains(&self.finish) {
+            let (option, range) = ("trust_region.finish", "from 0 to 1");
+            return Err(AlgorithmError::OutOfRange { option, range, value: self.finish }.into());
+        }
+        if let Some(elsewhere) = &self.elsewhere {
+            elsewhere.validate()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the model's `t`-th point stays inside, which is the `i`-th of its batch.
+    pub(crate) fn is_due(&self, t: usize, i: usize, history: &History) -> bool {
+        let running = history.pending().len();
+        let is_late = |budget: usize| (history.len() + running) as f64 >= self.finish * budget as f64;
+        let finishes = self.finish < 1.0 && history.budget().is_some_and(is_late) && running + i < FINISHERS;
+        finishes || t.is_multiple_of(self.every)
+    }
+
+    /// The box, and candidates in it.
+    pub(crate) fn around(&self, history: &History, state: &State, rng: &mut Stream) -> (Within, Points) {
+        let space = history.space();
+        let means = state.means_at_data();
+        let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
+        let center = state.gp().points().point(best);
+        let side = side(history);
+        let factor = state.gp().kernel().factors.first();
+        let lengthscale = |k: usize| -> Option<f64> {
+            let factor = factor?;
+            let i = factor.dims.iter().position(|dim| *dim == k)?;
+            Some(factor.lengthscale(i))
+        };
+        let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
+        let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+        let bounds: Vec<(f64, f64)> = (0..space.dims())
+            .map(|k| {
+                if matches!(space.kinds()[k], Kind::Category(_)) {
+                    return (0.0, 1.0);
+                }
+                let weight = lengthscale(k).map_or(1.0, |l| (l / middle).clamp(WEIGHTS.0, WEIGHTS.1));
+                let half = 0.5 * side * weight;
+                ((center[k] - half).max(0.0), (center[k] + half).min(1.0))
+            })
+            .collect();
+        let none = Taken::default();
+        let region = Region { space, taken: &none, batch: &none, apart: 0.0 };
+        let probability = (20.0 / space.dims() as f64).min(1.0);
+        let n = state.gp().len().max(1);
+        let candidates = self.candidates.min((CANDIDATE_FLOPS / (n * n)).max(FEWEST));
+        let mut points = Points::new(space.dims());
+        let mut x = center.clone();
+        for _ in 0..2 * candidates {
+            if points.len() == candidates {
+                break;
+            }
+            for k in 0..x.len() {
+                x[k] = center[k];
+                if rng.random::<f64>() < probability {
+                    x[k] = match space.kinds()[k] {
+                        Kind::Category(_) => region.moved(k, center[k], 1.0, rng),
+                        _ => bounds[k].0 + (bounds[k].1 - bounds[k].0) * rng.random::<f64>(),
+                    };
+                }
+            }
+            space.snap(&mut x);
+            if x != center && space.is_feasible(&x) {
+                points.push(&x);
+            }
+        }
+        (Within(bounds), points)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rng::{Purpose, Seed};
+    use crate::space::Space;
+    use crate::strategy::auto;
+    use crate::strategy::gp::model::GpModel;
+    use crate::strategy::history::{Choice, Duplicates};
+    use crate::strategy::memo::Memo;
+    use crate::surrogate::gp::kernel::Form;
+
+    /// Values in order, at random points of the space.
+    fn told(space: &Space, values: impl IntoIterator<Item = f64>) -> History {
+        let mut history = History::new(space.clone(), Duplicates::Avoid);
+        let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
+        for y in values {
+            let x = space.sample(&mut rng).unwrap();
+            let outcome =
+                if y.is_nan() { Outcome::Failed } else { Outcome::Value { y, noise_variance: None } };
+            history.add(&Choice { x, row: None }, outcome);
+        }
+        history
+    }
+
+    fn side_after(values: &[f64]) -> f64 {
+        // Two dimensions: a patience of four, and eight values that count as the design.
+        let design = (0..8).map(|_| 0.0);
+        side(&told(&Space::bounds(&[(0.0, 1.0); 2]).unwrap(), design.chain(values.iter().copied())))
+    }
+
+    #[test]
+    fn it_grows_with_success_and_shrinks_without() {
+        let same = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} {b}");
+        same(side_after(&[]), FIRST);
+        same(side_after(&[0.0; 3]), FIRST);
+        same(side_after(&[0.0; 4]), FIRST / 2.0);
+        same(side_after(&[0.0, 0.0, 0.0, 1.0, 0.0]), FIRST);
+        same(side_after(&[1.0, 2.0]), FIRST);
+        same(side_after(&[1.0, 2.0, 3.0]), 2.0 * FIRST);
+        same(side_after(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), LARGEST);
+        // A failure is no improvement, nor is one by a thousandth of the spread.
+        same(side_after(&[f64::NAN; 4]), FIRST / 2.0);
+        same(side_after(&[5.0, 5.001, 5.002, 5.003, 5.004]), FIRST / 2.0);
+        // Seven halvings lead below the smallest: it starts again.
+        same(side_after(&[0.0; 27]), FIRST / 64.0);
+        same(side_after(&[0.0; 28]), FIRST);
+    }
+
+    #[test]
+    fn towards_the_end_the_first_points_of_a_batch_stay_inside() {
+        let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let region = TrustRegion { every: 3, finish: 0.5, ..TrustRegion::default() };
+        let inside = |history: &History| [1, 2, 3, 4].map(|t| region.is_due(t, t - 1, history));
+        let mut history = told(&space, [0.0; 9]);
+        let usual = [false, false, true, false];
+        assert_eq!(inside(&history), usual, "nobody knows when it ends");
+        history.set_budget(Some(19));
+        assert_eq!(inside(&history), usual, "not yet");
+        history.set_budget(Some(18));
+        assert_eq!(inside(&history), [true, true, true, false]);
+        // What runs is part of the batch.
+        history.proposed([(9, Choice { x: vec![0.5, 0.5], row: None })], Memo::default());
+        assert_eq!(inside(&history), [true, false, true, false]);
+        let never = TrustRegion { finish: 1.0, ..region };
+        history.set_budget(Some(1));
+        assert!(!never.is_due(1, 0, &history));
+        assert!(TrustRegion { finish: 1.5, ..region }.validate().is_err());
+        assert!(TrustRegion { finish: f64::NAN, ..region }.validate().is_err());
+    }
+
+    #[test]
+    fn candidates_lie_in_the_box_around_the_best_point() {
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .int("n", 0, 20)
+            .categorical("c", ["a", "b", "d"])
+            .build()
+            .unwrap();
+        let values: Vec<f64> = (0..30).map(|i| -f64::from((i - 17) * (i - 17))).collect();
+        let history = told(&space, values);
+        let mut model = GpModel::new(auto::model(Form::Anova, 3));
+        let mut rng = Seed(2).stream(Purpose::Experiment, 0, 0);
+        let (state, _) = model.prepare(&history, &mut Memo::default(), 50, &mut rng).unwrap();
+        let (within, points) = TrustRegion::default().around(&history, state, &mut rng);
+        assert!(points.len() > 100, "{}", points.len());
+        let center = history.points().point(17);
+        let inside = |x: &[f64]| {
+            // Whole numbers are moved to the nearest, half a step beyond the bound at most.
+            let (low, high) = within.0[1];
+            within.0[0].0 <= x[0] && x[0] <= within.0[0].1 && low - 0.03 <= x[1] && x[1] <= high + 0.03
+        };
+        for i in 0..points.len() {
+            let x = points.point(i);
+            assert!(inside(&x) && space.is_feasible(&x) && x != center, "{x:?} {within:?}");
+        }
+        assert!(within.0[0].0 <= center[0] && center[0] <= within.0[0].1 && within.0[2] == (0.0, 1.0));
+        assert!(within.0[0].1 - within.0[0].0 < 1.0, "{within:?}");
+    }
+}

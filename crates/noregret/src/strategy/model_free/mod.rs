@@ -1,0 +1,4 @@
+//! Algorithms without a model.
+
+pub mod random;
+pub mod reg_evolution;

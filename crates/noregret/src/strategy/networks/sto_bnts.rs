@@ -1,0 +1,286 @@
+//! STO-BNTS and STO-BNTS-Linear: each point of a batch is the maximum of a function drawn from the posterior of an infinitely wide
+//! network, by fitting a network (or the linear model of its tangent features) from random parameters.
+//! Dai et al. 2022, Algorithms 1 and 2; and their rival, a deep ensemble (Lakshminarayanan et al. 2017).
+//!
+//! # Notation
+//! See [`draw`](crate::surrogate::neural::draw). `beta_t` is `beta` (1 in all their experiments, on values as they are), `sigma` is `noise`.
+//!
+//! # Departures
+//! - Targets are perturbed by noise of deviation `sigma`, without which the functions are no posterior samples; `perturb = false` is the
+//!   printed loss (eq. 1).
+//! - Values are standardised, so that `noise` has a meaning; `standardize = false` is what the authors' code does.
+//! - Fits are Gauss-Newton steps in the dual, to a stated tolerance, which is the closed form of the linear variant; `training = { name
+//!   = "descent" }` is the paper's.
+//! - The authors' code draws the same parameters in every iteration; here they are drawn anew, as printed (`redraw`).
+//! - Candidates are Sobol points and some around the best evaluations, and the best of them are climbed from; the authors climb from
+//!   random points.
+
+use std::num::NonZeroUsize;
+
+use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::math::cholesky::NotPositiveDefinite;
+use crate::math::rng::Stream;
+use crate::strategy::history::History;
+use crate::strategy::memo::{Memo, Neural, Trainings};
+use crate::strategy::networks::model::{Course, Initial, Told, maximize, streams};
+use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::neural::draw::{Draw, Sampler};
+use crate::surrogate::neural::{NetworkConfig, NetworkError, Training};
+
+/// Fits that run side by side ...
+const GROUP: usize = 8;
+/// ... up to this many evaluations.
+const SIDE_BY_SIDE: usize = 1_500;
+
+/// Settings of STO-BNTS and its linear variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct StoBntsConfig {
+    /// The network.
+    pub network: NetworkConfig,
+    /// Deviation of the noise, in units of the standardised values.
+    pub noise: f64,
+    /// Factor of the posterior deviation.
+    pub beta: f64,
+    /// Perturb the targets by noise, which makes the functions exact samples; without, the loss is as printed.
+    pub perturb: bool,
+    /// Draw parameters anew for every point, as printed; `false` draws the same ones in every iteration, as the authors' code does.
+    pub redraw: bool,
+    /// Shift and scale the values to mean 0 and deviation 1.
+    pub standardize: bool,
+    /// How the network is fitted.
+    pub training: Training,
+    /// Points at which a drawn function is evaluated.
+    pub candidates: usize,
+    /// How many of the best of them are climbed from.
+    pub polished: usize,
+    /// Where the first points come from.
+    pub initial: Initial,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for StoBntsConfig {
+    fn default() -> Self {
+        Self {
+            network: NetworkConfig::default(),
+            noise: 0.1,
+            // A network of the default size has a prior deviation of about 3; values have one of 1.
+            beta: 0.3,
+            perturb: true,
+            redraw: true,
+            standardize: true,
+            training: Training::default(),
+            candidates: 10_000,
+            polished: 5,
+            initial: Initial::default(),
+            initial_points: None,
+        }
+    }
+}
+
+/// Settings of a deep ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct DeepEnsembleConfig {
+    /// The network.
+    pub network: NetworkConfig,
+    /// Deviation of the noise, in units of the standardised values.
+    pub noise: f64,
+    /// Hold the parameters to where they started, as STO-BNTS does; the authors' code does not.
+    pub regularize: bool,
+    /// Perturb the targets by noise.
+    pub perturb: bool,
+    /// Shift and scale the values to mean 0 and deviation 1.
+    pub standardize: bool,
+    /// How the network is fitted.
+    pub training: Training,
+    /// Points at which a member is evaluated.
+    pub candidates: usize,
+    /// How many of the best of them are climbed from.
+    pub polished: usize,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for DeepEnsembleConfig {
+    fn default() -> Self {
+        let StoBntsConfig { network, noise, standardize, training, candidates, polished, .. } =
+            StoBntsConfig::default();
+        Self {
+            network,
+            noise,
+            regularize: true,
+            perturb: false,
+            standardize,
+            training,
+            candidates,
+            polished,
+            initial_points: None,
+        }
+    }
+}
+
+/// Which function is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    Network,
+    Linear,
+    Ensemble { regularize: bool },
+}
+
+/// STO-BNTS, its linear variant, or a deep ensemble.
+#[derive(Debug)]
+pub struct StoBnts {
+    config: StoBntsConfig,
+    variant: Variant,
+}
+
+impl StoBnts {
+    /// Algorithm 1.
+    pub fn network(config: StoBntsConfig) -> Result<Self, Error> {
+        Self::new(config, Variant::Network)
+    }
+
+    /// Algorithm 2.
+    pub fn linear(config: StoBntsConfig) -> Result<Self, Error> {
+        Self::new(config, Variant::Linear)
+    }
+
+    /// A deep ensemble.
+    pub fn ensemble(config: DeepEnsembleConfig) -> Result<Self, Error> {
+        let DeepEnsembleConfig {
+            network,
+            noise,
+            regularize,
+            perturb,
+            standardize,
+            training,
+            candidates,
+            polished,
+            initial_points,
+        } = config;
+        let config = StoBntsConfig {
+            network,
+            noise,
+            perturb,
+            standardize,
+            training,
+            candidates,
+            polished,
+            initial_points,
+            beta: 1.0,
+            redraw: true,
+            initial: Initial::Sobol,
+        };
+        Self::new(config, Variant::Ensemble { regularize })
+    }
+
+    fn new(config: StoBntsConfig, variant: Variant) -> Result<Self, Error> {
+        let StoBntsConfig { noise, beta, candidates, .. } = config;
+        config.network.validate()?;
+        // Below a thousandth the equations have more digits than 32 bits hold.
+        Course::check("noise", noise, "from 1e-3 to 1e3", (1e-3..=1e3).contains(&noise))?;
+        Course::check("beta", beta, "from 1e-6 to 1e6", (1e-6..=1e6).contains(&beta))?;
+        Course::check_candidates(candidates)?;
+        if !config.training.is_valid() {
+            return Err(NetworkError::Training.into());
+        }
+        Ok(Self { config, variant })
+    }
+
+    fn name(&self) -> &'static str {
+        match self.variant {
+            Variant::Network => "sto-bnts",
+            Variant::Linear => "sto-bnts-linear",
+            Variant::Ensemble { .. } => "deep-ensemble",
+        }
+    }
+}
+
+impl Strategy for StoBnts {
+    fn propose(
+        &mut self,
+        history: &History,
+        q: Option<NonZeroUsize>,
+        rng: &mut Stream,
+    ) -> Result<Proposal, Error> {
+        let StoBntsConfig { network, noise, beta, perturb, standardize, training, .. } = &self.config;
+        let StoBntsConfig { candidates, polished, initial, initial_points, .. } = self.config;
+        let course = Course { name: self.name(), network, noise: *noise, initial, initial_points };
+        let mut progress = course.begin(history, q, rng)?;
+        if progress.left == 0 {
+            return Ok(progress.end());
+        }
+        let encoder = network.encoder(history.space())?;
+        let diagnostics = &mut progress.diagnostics;
+        let told = Told::new(history, history.len(), &encoder, *standardize, *noise, 0, diagnostics);
+        #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+        let beta = *beta as f32;
+        let network = network.network(encoder.inputs());
+        let sampler = Sampler { network, encoder, training: *training, beta, perturb: *perturb };
+        let mut own = if self.config.redraw {
+            streams(progress.left, rng)
+        } else {
+            constant_streams(progress.left, history, &mut progress.memo, rng)
+        };
+        let centers = told.centers();
+        let (mut steps, mut largest, mut capped, mut jitter) = (0, 0.0_f64, 0, 0.0_f64);
+        // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
+        let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
+        for own in own.chunks_mut(group) {
+            let draws: Vec<Result<Draw, NotPositiveDefinite>> = own
+                .par_iter_mut()
+                .map(|own| match self.variant {
+                    Variant::Network => sampler.sto_bnts(&told.data, own),
+                    Variant::Linear => sampler.sto_bnts_linear(&told.data, own),
+                    Variant::Ensemble { regularize } => sampler.ensemble_member(&told.data, regularize, own),
+                })
+                .collect();
+            for draw in draws {
+                let draw = draw?;
+                steps += draw.fitted.steps;
+                largest = if draw.fitted.gradient > largest || draw.fitted.gradient.is_nan() {
+                    draw.fitted.gradient
+                } else {
+                    largest
+                };
+                capped += usize::from(!draw.fitted.converged);
+                jitter = jitter.max(draw.fitted.jitter);
+                let smooth = draw.is_differentiable();
+                let found = maximize(&draw, &progress.region(), candidates, polished, smooth, &centers, rng);
+                progress.push(found, rng)?;
+            }
+        }
+        let counters = &mut progress.diagnostics.counters;
+        counters.insert("training_steps".into(), steps as f64);
+        counters.insert("gradient_left".into(), largest);
+        counters.insert("fits_not_converged".into(), capped as f64);
+        if jitter > 0.0 {
+            counters.insert("jitter".into(), jitter);
+        }
+        Ok(progress.end())
+    }
+}
+
+/// The same streams in every iteration, by the memo's seed.
+fn constant_streams(count: usize, history: &History, memo: &mut Memo, rng: &mut Stream) -> Vec<Stream> {
+    let fresh = rng.next_u64();
+    let neural = memo.neural.get_or_insert(Neural {
+        seed: fresh,
+        revision: history.revision(),
+        trainings: Trainings::default(),
+    });
+    let stream = |i: usize| {
+        let mut own = Stream::seed_from_u64(neural.seed);
+        own.set_stream(i as u64);
+        own
+    };
+    (0..count).map(stream).collect()
+}

@@ -1,0 +1,3 @@
+//! Algorithms on regression trees.
+
+pub mod random_forest;

@@ -1,0 +1,4 @@
+//! One proposal in the making.
+
+pub mod batch;
+pub mod opening;
