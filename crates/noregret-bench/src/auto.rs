@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 
 use noregret::Algorithm;
 use noregret::strategy::auto;
+use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::bucb::BucbConfig;
 use noregret::strategy::gp::gp_ei::GpEiConfig;
 use noregret::strategy::gp::gp_ucb::GpUcbConfig;
@@ -78,8 +79,10 @@ fn variant(name: &str, dims: usize) -> Algorithm {
     let ei = |model: GpConfig, trust_region| {
         let initial_points = Some(auto::design(dims, None));
         let apart = auto::APART;
-        GpEiConfig { model, trust_region, initial_points, apart, ..GpEiConfig::default() }
+        let gp = GpOptions { model, initial_points, ..GpOptions::default() };
+        GpEiConfig { gp, trust_region, apart, ..GpEiConfig::default() }
     };
+    let on_it = |model| GpOptions { model, ..GpOptions::default() };
     match name {
         "other-kernel" => Algorithm::GpEi(ei(auto::model(other, dims), usual_near)),
         "as-they-are" => Algorithm::GpEi(ei(GpConfig { transform: Transform::None, ..model }, usual_near)),
@@ -98,14 +101,15 @@ fn variant(name: &str, dims: usize) -> Algorithm {
         "no-bound" => {
             Algorithm::GpEi(ei(model, Some(TrustRegion { elsewhere: None, ..auto::trust_region(dims) })))
         }
-        "as-in-few" => Algorithm::GpEi(GpEiConfig {
-            initial_points: Some((2 * dims).clamp(5, 20)),
-            ..ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1)))
-        }),
+        "as-in-few" => {
+            let mut config = ei(auto::model(auto::kernel(1), 1), Some(auto::trust_region(1)));
+            config.gp.initial_points = Some((2 * dims).clamp(5, 20));
+            Algorithm::GpEi(config)
+        }
         "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
-        "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { model, ..TsRsrConfig::default() }),
-        "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { model, ..GpUcbConfig::default() }),
-        "bucb-on-it" => Algorithm::Bucb(BucbConfig { model, ..BucbConfig::default() }),
+        "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { gp: on_it(model), ..TsRsrConfig::default() }),
+        "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { gp: on_it(model), ..GpUcbConfig::default() }),
+        "bucb-on-it" => Algorithm::Bucb(BucbConfig { gp: on_it(model), ..BucbConfig::default() }),
         _ => Algorithm::default(),
     }
 }

@@ -349,9 +349,9 @@ fn measure_subsample(problem: &Problem, n: usize, seed: u64) -> Result<Subsample
     }
     let fit = |fit_points: usize| -> Result<(f64, f64), Error> {
         let mut rng = Seed(seed).stream(Purpose::Propose, n as u64, 0);
-        let mut model = GpModel::new(GpConfig { fit_points, ..GpConfig::default() });
+        let mut model = GpModel::new(GpConfig { fit_points, ..GpConfig::default() }, 1);
         let start = Instant::now();
-        let (state, _) = model.prepare(&history, &mut Memo::default(), 1, &mut rng)?;
+        let (state, _) = model.update(&history, &mut Memo::default(), &mut rng)?;
         Ok((state.gp().log_likelihood(), milliseconds(start)))
     };
     let most = GpConfig::default().fit_points;

@@ -10,6 +10,9 @@ use crate::study::StudyError;
 use crate::surrogate::gp::GpConfigError;
 use crate::surrogate::neural::NetworkError;
 
+/// A result whose error is by default that of the whole library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -26,7 +26,7 @@ pub mod strategy;
 pub mod study;
 pub mod surrogate;
 
-pub use error::Error;
+pub use error::{Error, Result};
 pub use space::{Param, Params, Pool, Space, SpaceError, Value};
 pub use strategy::algorithm::Algorithm;
 pub use strategy::history::Duplicates;

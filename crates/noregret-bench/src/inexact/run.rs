@@ -13,6 +13,7 @@ use noregret::math::rng::{Purpose, Seed};
 use noregret::math::sobol;
 use noregret::maximize::inexact::{Measure, REFERENCE_POINTS, estimate};
 use noregret::maximize::{Region, Taken, Work};
+use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::gp_ucb::GpUcbConfig;
 use noregret::strategy::memo::Fit;
 use noregret::surrogate::gp::GpConfig;
@@ -45,7 +46,7 @@ impl Plan<'_> {
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
         let config = self.config();
         let space = Space::bounds(&self.problem.bounds)?;
-        let mut observer = Observer::new(&space, config.model.clone(), config.beta, self.seed);
+        let mut observer = Observer::new(&space, config.gp.model.clone(), config.beta, self.seed);
         let mut study = Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
@@ -94,11 +95,13 @@ impl Plan<'_> {
         let Contender { solver, fixed_grid } = self.contender;
         GpUcbConfig {
             beta: BetaSchedule::SqrtLog,
-            model: setting::model(self.setting, side),
-            solver: setting::solver(self.setting, solver, side, fixed_grid == Some(true)),
-            // The adaptive grid lives on measuring; that belongs to its time. The others are judged from outside.
-            measure: if solver == "adaptive-grid" { Measure::default() } else { Measure::Never },
-            initial_points: Some(0),
+            gp: GpOptions {
+                model: setting::model(self.setting, side),
+                solver: setting::solver(self.setting, solver, side, fixed_grid == Some(true)),
+                // The adaptive grid lives on measuring; that belongs to its time. The others are judged from outside.
+                measure: if solver == "adaptive-grid" { Measure::default() } else { Measure::Never },
+                initial_points: Some(0),
+            },
         }
     }
 

@@ -23,6 +23,7 @@ use noregret::Algorithm;
 use noregret::acquisition::beta::BetaSchedule;
 use noregret::maximize::inexact::Measure;
 use noregret::maximize::solver::Solver;
+use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::bucb::BucbConfig;
 use noregret::strategy::gp::dpp_ts::DppTsConfig;
 use noregret::strategy::gp::qei::{QeiConfig, QeiMethod};
@@ -85,36 +86,28 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) 
     let model = model(setting, problem, side);
     let polished = if setting == Setting::Ours { 4 } else { 0 };
     let solver = Solver::Auto { candidates: 1_000, polished };
-    let measure = Measure::Never;
-    let initial_points = Some(0);
+    let gp = GpOptions { model, solver, measure: Measure::Never, initial_points: Some(0) };
     let beta = BetaSchedule::RenLi { candidates: 1_001 };
     match name {
-        "bucb" => Algorithm::Bucb(BucbConfig { beta, model, solver, measure, initial_points }),
+        "bucb" => Algorithm::Bucb(BucbConfig { beta, gp }),
         "ucb-pe" => {
             let region = setting != Setting::Code;
-            Algorithm::UcbPe(UcbPeConfig { beta, region, model, solver, measure, initial_points })
+            Algorithm::UcbPe(UcbPeConfig { beta, region, gp })
         }
-        "sp" => Algorithm::Sp(SpConfig { model, solver, measure, initial_points, ..SpConfig::default() }),
-        "ts" => Algorithm::Ts(TsConfig { model, solver, measure, initial_points }),
-        "qei" => Algorithm::Qei(QeiConfig { model, solver, measure, initial_points, ..QeiConfig::default() }),
+        "sp" => Algorithm::Sp(SpConfig { gp, ..SpConfig::default() }),
+        "ts" => Algorithm::Ts(TsConfig { gp }),
+        "qei" => Algorithm::Qei(QeiConfig { gp, ..QeiConfig::default() }),
         "qei-mc" => {
             let method = QeiMethod::MonteCarlo;
-            Algorithm::Qei(QeiConfig {
-                method,
-                model,
-                solver,
-                measure,
-                initial_points,
-                ..QeiConfig::default()
-            })
+            Algorithm::Qei(QeiConfig { method, gp, ..QeiConfig::default() })
         }
         "dpp-ts" => {
             let steps = if setting == Setting::Ours { DppTsConfig::default().steps } else { 2 };
-            Algorithm::DppTs(DppTsConfig { steps, model, solver, measure, initial_points })
+            Algorithm::DppTs(DppTsConfig { steps, gp })
         }
         _ => {
             let refine = (setting == Setting::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
-            Algorithm::TsRsr(TsRsrConfig { explore: None, refine, model, solver, measure, initial_points })
+            Algorithm::TsRsr(TsRsrConfig { explore: None, refine, gp })
         }
     }
 }

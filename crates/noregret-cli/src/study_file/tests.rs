@@ -76,7 +76,7 @@ fn algorithms_are_names_or_tables() {
         |algorithm: &str| SMALLEST.replace("[objective]", &format!("algorithm = {algorithm}\n[objective]"));
     let file = StudyFile::from_toml(&with(r#"{ name = "gp-ucb", initial_points = 7 }"#)).unwrap();
     let noregret::Algorithm::GpUcb(config) = file.study.algorithm.0 else { panic!("gp-ucb") };
-    assert_eq!(config.initial_points, Some(7));
+    assert_eq!(config.gp.initial_points, Some(7));
     assert_eq!(StudyFile::from_toml(&with("\"gp-ei\"")).unwrap().study.algorithm.0.name(), "gp-ei");
     assert!(refused(&with("\"gp-ucp\"")).contains("did you mean `gp-ucb`?"));
     assert!(

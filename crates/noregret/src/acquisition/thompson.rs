@@ -14,7 +14,7 @@
 
 use super::Acquisition;
 use crate::surrogate::gp::candidates::Candidates;
-use crate::surrogate::gp::path::Path;
+use crate::surrogate::gp::path::{FeaturePath, Path};
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::neural::draw::Draw;
 use crate::surrogate::points::Points;
@@ -27,6 +27,16 @@ impl Acquisition for Path<'_> {
 
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         Path::value_and_gradient(self, x, gradient)
+    }
+}
+
+impl Acquisition for FeaturePath {
+    fn values(&self, points: &Points) -> Vec<f64> {
+        FeaturePath::values(self, points)
+    }
+
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        FeaturePath::value_and_gradient(self, x, gradient)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a maximizer may look: the space, less the points that are not to be suggested again.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use rand::RngExt;
 
@@ -89,6 +90,16 @@ pub struct Region<'a> {
     pub batch: &'a Taken,
     /// Points count as the same where no number differs by more than this share of its range, and nothing else differs.
     pub apart: f64,
+}
+
+/// Nothing is taken: a constant, but for the allocation that a hash set's state needs.
+static NONE: LazyLock<Taken> = LazyLock::new(Taken::default);
+
+impl<'a> Region<'a> {
+    /// The whole space, nothing of which is taken.
+    pub fn whole(space: &'a Space) -> Self {
+        Self { space, taken: &NONE, batch: &NONE, apart: 0.0 }
+    }
 }
 
 impl Region<'_> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Maximize;
 use super::climb::{Climber, Discrete, Method};
-use super::grid::{Exhaustive, RandomGrid, SobolGrid};
+use super::grid::{RandomGrid, SobolGrid};
 use super::multi_start::MultiStart;
 use crate::math::conjugate_gradient::ConjugateGradient;
 use crate::math::lbfgsb::Lbfgsb;
@@ -172,25 +172,26 @@ impl Solver {
         }
     }
 
-    /// The maximizer for round `t` (counted from 0) in `dims` dimensions. `grid` is the adaptive grid's present size.
-    /// `Auto` is made of parts that belong to a model; without one it is a multi-start.
-    pub fn build(&self, t: usize, dims: usize, grid: Option<usize>, pool: bool) -> Box<dyn Maximize> {
-        if pool {
-            return Box::new(Exhaustive);
-        }
-        match self {
+    /// Candidates whose posterior is kept from round to round.
+    pub fn kept_candidates(&self) -> usize {
+        if let Solver::Auto { candidates, .. } = self { *candidates } else { 0 }
+    }
+
+    /// Candidates that are climbed from.
+    pub fn polished(&self) -> usize {
+        if let Solver::Auto { polished, .. } = self { *polished } else { 0 }
+    }
+
+    /// The maximizer for round `t` (counted from 0) in `dims` dimensions. `grid` is the adaptive grid's present size. `None`
+    /// for `Auto`, which works on the candidates of a model and belongs to it.
+    pub fn build(&self, t: usize, dims: usize, grid: Option<usize>) -> Option<Box<dyn Maximize>> {
+        Some(match self {
+            Solver::Auto { .. } => return None,
             Solver::RandomGrid { per_round, size } => {
                 Box::new(RandomGrid { size: size.unwrap_or(per_round * (t + 1)) })
             }
             Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
             Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
-            Solver::Auto { candidates, polished: 0 } => Box::new(RandomGrid { size: *candidates }),
-            Solver::Auto { candidates, polished } => Box::new(MultiStart {
-                starts: *polished,
-                grid: *candidates,
-                climber: Climber::default(),
-                only_converged: false,
-            }),
             Solver::Lbfgsb(local) => local.build(Method::Lbfgsb(Lbfgsb {
                 gradient_tolerance: local.tolerance,
                 max_iterations: local.iterations * dims,
@@ -209,7 +210,7 @@ impl Solver {
                 max_evaluations: local.iterations * dims,
                 ..ConjugateGradient::default()
             })),
-        }
+        })
     }
 }
 
@@ -257,7 +258,7 @@ mod tests {
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = Seed(0).stream(Purpose::Candidates, 0, 0);
-        Solver::NelderMead(local).build(0, 2, None, false).maximize(&Hill, &region, &mut rng).unwrap().work
+        Solver::NelderMead(local).build(0, 2, None).unwrap().maximize(&Hill, &region, &mut rng).unwrap().work
     }
 
     /// SciPy's `xatol` and `fatol` are in different units: those of the parameters and those of the utility.
@@ -346,7 +347,7 @@ mod tests {
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let looked_at = |solver: &Solver, t, grid| {
             let mut rng = crate::math::rng::Stream::seed_from_u64(0);
-            let maximizer = solver.build(t, 1, grid, false);
+            let maximizer = solver.build(t, 1, grid).unwrap();
             maximizer.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
         };
         let growing = Solver::RandomGrid { per_round: 10, size: None };

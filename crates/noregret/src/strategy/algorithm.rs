@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::space::nearest;
 use crate::strategy::Strategy;
 use crate::strategy::arms::async_ts::{AsyncTs, AsyncTsConfig};
@@ -24,12 +24,12 @@ use crate::strategy::gp::ts_rsr::{TsRsr, TsRsrConfig};
 use crate::strategy::gp::ucb_pe::{UcbPe, UcbPeConfig};
 use crate::strategy::model_free::random::Random;
 use crate::strategy::model_free::reg_evolution::{RegEvolution, RegEvolutionConfig};
+use crate::strategy::model_free::sobol::Sobol;
 use crate::strategy::networks::dngo::{Dngo, DngoConfig};
 use crate::strategy::networks::neural_bo::{NeuralBanditConfig, NeuralBo, NeuralBoConfig};
 use crate::strategy::networks::neural_greedy::{NeuralGreedy, NeuralGreedyConfig};
 use crate::strategy::networks::sto_bnts::{DeepEnsembleConfig, StoBnts, StoBntsConfig};
 use crate::strategy::trees::random_forest::{RandomForest, RandomForestConfig};
-use crate::strategy::turn::opening::Sobol;
 
 /// An algorithm and its settings, in files a table, `{ name = "gp-ucb", ... }`. (A study file also takes the bare name.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -284,6 +284,28 @@ pub enum AlgorithmError {
     },
 }
 
+impl AlgorithmError {
+    /// An error unless the option `fits` its range.
+    pub(crate) fn check(
+        option: &'static str,
+        value: f64,
+        fits: bool,
+        range: &'static str,
+    ) -> Result<(), Self> {
+        if fits { Ok(()) } else { Err(Self::OutOfRange { option, range, value }) }
+    }
+
+    /// An error unless the option is a positive number.
+    pub(crate) fn check_positive(option: &'static str, value: f64) -> Result<(), Self> {
+        Self::check(option, value, value > 0.0 && value.is_finite(), "positive and finite")
+    }
+
+    /// An error unless the option is at least 1.
+    pub(crate) fn check_count(option: &'static str, count: usize) -> Result<(), Self> {
+        Self::check(option, count as f64, count > 0, "at least 1")
+    }
+}
+
 impl Default for Algorithm {
     fn default() -> Self {
         Algorithm::Auto(AutoConfig::default())
@@ -295,11 +317,7 @@ impl Algorithm {
     pub fn all() -> Vec<Description> {
         let describe = |&(name, paper, purpose)| {
             let algorithm = Algorithm::by_name(name).expect("invariant: every described algorithm exists");
-            let mut options = serde_json::to_value(&algorithm).unwrap_or_default();
-            if let Some(table) = options.as_object_mut() {
-                table.remove("name");
-            }
-            Description { name, paper, purpose, options }
+            Description { name, paper, purpose, options: algorithm.options().into() }
         };
         DESCRIPTIONS.iter().map(describe).collect()
     }
@@ -312,15 +330,37 @@ impl Algorithm {
     /// The algorithm of this name with some settings given.
     pub fn with_options(
         name: &str,
-        mut options: serde_json::Map<String, serde_json::Value>,
+        options: serde_json::Map<String, serde_json::Value>,
     ) -> Result<Self, AlgorithmError> {
         let names = DESCRIPTIONS.iter().map(|(name, ..)| *name);
         if !names.clone().any(|known| known == name) {
             return Err(AlgorithmError::Unknown { name: name.into(), nearest: nearest(name, names) });
         }
-        options.insert("name".into(), name.into());
-        serde_json::from_value(options.into())
-            .map_err(|e| AlgorithmError::Options { name: name.into(), problem: e.to_string() })
+        let parse = |mut options: serde_json::Map<String, serde_json::Value>| -> serde_json::Result<Self> {
+            options.insert("name".into(), name.into());
+            serde_json::from_value(options.into())
+        };
+        let refuse = |problem| AlgorithmError::Options { name: name.into(), problem };
+        // Where options of several structs are read together, serde does not say which ones it knows.
+        if !options.is_empty() {
+            let default = parse(serde_json::Map::new()).map_err(|e| refuse(e.to_string()))?.options();
+            if let Some(unknown) = options.keys().find(|key| !default.contains_key(*key)) {
+                let known: Vec<String> = default.keys().map(|key| format!("`{key}`")).collect();
+                let known = known.join(", ");
+                return Err(refuse(format!("unknown field `{unknown}`, expected one of {known}")));
+            }
+        }
+        parse(options).map_err(|e| refuse(e.to_string()))
+    }
+
+    /// Its options by name.
+    fn options(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut options = match serde_json::to_value(self) {
+            Ok(serde_json::Value::Object(options)) => options,
+            _ => serde_json::Map::new(),
+        };
+        options.remove("name");
+        options
     }
 
     /// Its name.
@@ -361,7 +401,7 @@ impl Algorithm {
     }
 
     /// The strategy itself, its settings checked.
-    pub fn build(&self) -> Result<Box<dyn Strategy>, Error> {
+    pub fn build(&self) -> Result<Box<dyn Strategy>> {
         Ok(match self.clone() {
             Algorithm::Auto(config) => Box::new(Auto::try_from(config)?),
             Algorithm::Random {} => Box::new(Random),

@@ -15,8 +15,9 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
 use crate::strategy::gp::search::trust_region::TrustRegion;
 use crate::strategy::history::History;
@@ -54,7 +55,7 @@ pub struct Auto {
 impl TryFrom<AutoConfig> for Auto {
     type Error = Error;
 
-    fn try_from(config: AutoConfig) -> Result<Self, Error> {
+    fn try_from(config: AutoConfig) -> Result<Self> {
         Ok(Self { config, chosen: None })
     }
 }
@@ -71,8 +72,11 @@ impl AutoConfig {
         };
         let trust_region = trust_region(space.dims());
         let config = GpEiConfig {
-            model: model(kernel, space.dims()),
-            initial_points: self.initial_points.or(Some(design(space.dims(), history.budget()))),
+            gp: GpOptions {
+                model: model(kernel, space.dims()),
+                initial_points: self.initial_points.or(Some(design(space.dims(), history.budget()))),
+                ..GpOptions::default()
+            },
             trust_region: (!is_pool).then_some(trust_region),
             apart: APART,
             ..GpEiConfig::default()
@@ -134,12 +138,7 @@ pub fn trust_region(dims: usize) -> TrustRegion {
 }
 
 impl Strategy for Auto {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let (mut inner, why, _) = match self.chosen.take() {
             Some(chosen) if chosen.2 == history.budget() => chosen,
             _ => {
@@ -175,32 +174,38 @@ mod tests {
     #[test]
     fn the_problem_decides() {
         let (config, why) = chosen(Space::bounds(&[(0.0, 1.0); 3]).unwrap());
-        assert_eq!((config.model.kernel, config.initial_points), (Form::Anova, Some(6)));
+        assert_eq!((config.gp.model.kernel, config.gp.initial_points), (Form::Anova, Some(6)));
         assert!(config.trust_region.is_some() && why.contains("near the best"), "{why}");
         let (many, why) = chosen(Space::bounds(&[(0.0, 1.0); 80]).unwrap());
-        assert_eq!((many.initial_points, many.trust_region.map(|region| region.every)), (Some(50), Some(2)));
-        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0); 30]).unwrap()).0.initial_points, Some(30));
-        assert_eq!(many.model.kernel, Form::Matern52);
-        assert!(many.model.lengthscale != config.model.lengthscale && why.contains("80 parameters"), "{why}");
-        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0)]).unwrap()).0.initial_points, Some(5));
+        assert_eq!(
+            (many.gp.initial_points, many.trust_region.map(|region| region.every)),
+            (Some(50), Some(2))
+        );
+        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0); 30]).unwrap()).0.gp.initial_points, Some(30));
+        assert_eq!(many.gp.model.kernel, Form::Matern52);
+        assert!(
+            many.gp.model.lengthscale != config.gp.model.lengthscale && why.contains("80 parameters"),
+            "{why}"
+        );
+        assert_eq!(chosen(Space::bounds(&[(0.0, 1.0)]).unwrap()).0.gp.initial_points, Some(5));
 
         let pool = Space::pool(Pool::new((0..100).map(f64::from).collect(), 1).unwrap());
         let (config, why) = chosen(pool);
-        assert_eq!((config.model.kernel, config.trust_region), (Form::Anova, None));
+        assert_eq!((config.gp.model.kernel, config.trust_region), (Form::Anova, None));
         assert!(!why.contains("near the best"), "{why}");
 
         let own = AutoConfig { initial_points: Some(9) };
         let mut history = History::new(Space::bounds(&[(0.0, 1.0); 10]).unwrap(), Duplicates::Avoid);
-        assert_eq!(own.choose(&history).0.initial_points, Some(9));
+        assert_eq!(own.choose(&history).0.gp.initial_points, Some(9));
         for (budget, design) in [(1_000, 20), (60, 20), (15, 5), (1, 1), (0, 0)] {
             history.set_budget(Some(budget));
             let (config, why) = AutoConfig::default().choose(&history);
-            assert_eq!(config.initial_points, Some(design), "{budget}");
+            assert_eq!(config.gp.initial_points, Some(design), "{budget}");
             assert!(
                 why.contains(&format!("the end of {budget} trials the first two of every batch;")),
                 "{why}"
             );
-            assert_eq!(own.choose(&history).0.initial_points, Some(9));
+            assert_eq!(own.choose(&history).0.gp.initial_points, Some(9));
         }
     }
 

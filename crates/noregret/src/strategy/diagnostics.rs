@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::cholesky::Repairs;
 use crate::maximize::Work;
 use crate::maximize::inexact::{Ledger, SHIFT};
 use crate::strategy::memo::Fit;
@@ -57,14 +56,6 @@ pub struct ModelDiagnostics {
     pub factor_retries: usize,
     /// Points whose pivot had to be lifted: duplicates without noise.
     pub lifted_pivots: usize,
-}
-
-impl ModelDiagnostics {
-    pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
-        self.jitter = repairs.jitter;
-        self.factor_retries = repairs.retries;
-        self.lifted_pivots = repairs.lifted_pivots;
-    }
 }
 
 /// Estimates of how exactly acquisition functions were maximized (Kim et al. 2025, section 3.1).

@@ -3,6 +3,7 @@
 pub mod algorithm;
 pub mod arms;
 pub mod auto;
+pub(crate) mod dataset;
 pub mod diagnostics;
 pub mod gp;
 pub mod history;
@@ -10,11 +11,11 @@ pub mod memo;
 pub mod model_free;
 pub mod networks;
 pub mod trees;
-pub mod turn;
+pub(crate) mod turn;
 
 use std::num::NonZeroUsize;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::rng::Stream;
 use diagnostics::Diagnostics;
 use history::{Choice, History};
@@ -26,12 +27,7 @@ use memo::Memo;
 /// determine is returned in the proposal's [`Memo`] and logged.
 pub trait Strategy: Send {
     /// The next points; `None` asks for as many as the algorithm allows to run at once.
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error>;
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal>;
 }
 
 /// The next points and what was learnt on the way.

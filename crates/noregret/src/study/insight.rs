@@ -66,8 +66,8 @@ pub(super) fn insight(
         return Ok(None);
     }
     let history = &*history.observed();
-    let mut model = GpModel::new(GpConfig::default());
-    let (state, _) = model.prepare(history, &mut Memo::default(), CANDIDATES, rng)?;
+    let mut model = GpModel::new(GpConfig::default(), CANDIDATES);
+    let (state, _) = model.update(history, &mut Memo::default(), rng)?;
     let gp = state.gp().clone();
     let mut candidates = some_of(state.kept().points(), history, rng);
     let fresh = state.fresh().points();

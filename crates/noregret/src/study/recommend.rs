@@ -88,8 +88,8 @@ impl Recommender {
         }
         let key = (history.len(), history.revision());
         if self.cached.as_ref().is_none_or(|(known, _)| *known != key) {
-            let mut model = GpModel::new(GpConfig::default());
-            let (state, _) = model.prepare(&history.observed(), &mut Memo::default(), 0, rng)?;
+            let mut model = GpModel::new(GpConfig::default(), 0);
+            let (state, _) = model.update(&history.observed(), &mut Memo::default(), rng)?;
             self.cached = Some((key, Posterior { gp: state.gp().clone(), fit: state.fit().clone() }));
         }
         Ok(self.cached.as_ref().map(|(_, posterior)| posterior))

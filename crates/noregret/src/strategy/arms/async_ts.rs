@@ -11,15 +11,14 @@ use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
-use crate::strategy::arms::bbkb::design;
 use crate::strategy::arms::model::{SparseConfig, SparseModel};
-use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Duplicates, History};
-use crate::strategy::turn::batch::Batch;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::nystrom::Nystrom;
 
 /// Draws made at once: the memory is this many numbers for each arm.
 const BLOCK: usize = 8;
@@ -45,69 +44,65 @@ pub struct AsyncTs {
 impl TryFrom<AsyncTsConfig> for AsyncTs {
     type Error = Error;
 
-    fn try_from(config: AsyncTsConfig) -> Result<Self, Error> {
+    fn try_from(config: AsyncTsConfig) -> Result<Self> {
         config.sparse.validate()?;
         Ok(Self { model: SparseModel::new(config.sparse.clone(), false), config })
     }
 }
 
 impl Strategy for AsyncTs {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let q = q.or(NonZeroUsize::new(1));
-        let most = q.map_or(1, NonZeroUsize::get);
-        let mut memo = history.memo().clone();
-        let mut batch = Batch::new(history);
-        let mut diagnostics = Diagnostics { algorithm: "async-ts".into(), ..Diagnostics::default() };
-        let done = design(&mut batch, history, q, self.config.initial_points, &mut memo, rng)?;
-        diagnostics.design_points = batch.choices.len();
-        if !done {
-            let state = self.model.prepare(history, &mut memo, rng)?;
-            let model = state.model();
-            let mean = model.mean_weights(state.data())?;
-            let mut free = state.free(&history.region(&batch.taken));
-            while batch.choices.len() < most {
-                let block = (most - batch.choices.len()).min(BLOCK);
-                let draws = Mat::from_fn(mean.len(), block, |_, _| StandardNormal.sample(rng));
-                let mut weights = draws;
-                for j in 0..block {
-                    // Covariance lambda V^-1: L^-T of independent normals.
-                    let column = weights.col_as_slice_mut(j);
-                    model.v_factor().solve_upper(column);
-                    for (w, mean) in column.iter_mut().zip(&mean) {
-                        *w = mean + model.lambda().sqrt() * *w;
-                    }
-                }
-                let values = model.inner_products(weights.as_ref());
-                for j in 0..block {
-                    let mut best: Option<(f64, usize)> = None;
-                    for (arm, is_free) in free.iter().enumerate() {
-                        let noise: f64 = StandardNormal.sample(rng);
-                        let residual = (model.residual(arm) * model.lambda()).sqrt();
-                        let value = values[arm * block + j] + residual * noise;
-                        if *is_free && best.is_none_or(|(most, _)| value > most) {
-                            best = Some((value, arm));
-                        }
-                    }
-                    let choice = match best {
-                        Some((_, arm)) => {
-                            free[arm] = history.duplicates() == Duplicates::Replicate;
-                            state.choice(arm, history)
-                        }
-                        None if history.space().as_pool().is_some() => {
-                            return Err(MaximizeError::NothingLeft { tried: free.len() }.into());
-                        }
-                        None => batch.random(rng)?,
-                    };
-                    batch.push(choice, rng)?;
-                }
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = Turn::open("async-ts", history, q, self.config.initial_points, rng)?;
+        let Some(state) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut free = state.free(&turn.region());
+        let mean = state.model().mean_weights(state.data())?;
+        while turn.wants_more() {
+            let block = turn.missing().min(BLOCK);
+            let values = draw_explained(state.model(), &mean, block, turn.rng);
+            for j in 0..block {
+                let best = best_arm(state.model(), &free, |arm| values[arm * block + j], turn.rng);
+                let nothing = MaximizeError::NothingLeft { tried: free.len() };
+                let Some(arm) = best else {
+                    turn.push(Err(nothing))?;
+                    continue;
+                };
+                free[arm] = history.duplicates() == Duplicates::Replicate;
+                turn.push_choice(state.choice(arm, history))?;
             }
         }
-        diagnostics.duplicates_avoided = batch.duplicates_avoided;
-        Ok(Proposal { choices: batch.choices, memo, diagnostics })
+        turn.finish()
     }
+}
+
+/// `z . w` of every arm for `block` weights drawn from `N(V^-1 Z^T y, lambda V^-1)`, arm by arm.
+fn draw_explained(model: &Nystrom, mean: &[f64], block: usize, rng: &mut Stream) -> Vec<f64> {
+    let mut weights = Mat::from_fn(mean.len(), block, |_, _| StandardNormal.sample(rng));
+    for j in 0..block {
+        // Covariance lambda V^-1: L^-T of independent normals.
+        let column: &mut [f64] = weights.col_as_slice_mut(j);
+        model.v_factor().solve_upper(column);
+        for (w, mean) in column.iter_mut().zip(mean) {
+            *w = mean + model.lambda().sqrt() * *w;
+        }
+    }
+    model.inner_products(weights.as_ref())
+}
+
+/// The free arm with the largest value: what the dictionary explains, and independent noise for what it does not.
+fn best_arm(
+    model: &Nystrom,
+    free: &[bool],
+    explained: impl Fn(usize) -> f64,
+    rng: &mut Stream,
+) -> Option<usize> {
+    let mut best: Option<(f64, usize)> = None;
+    for (arm, is_free) in free.iter().enumerate() {
+        let noise: f64 = StandardNormal.sample(rng);
+        let residual = (model.residual(arm) * model.lambda()).sqrt();
+        let value = explained(arm) + residual * noise;
+        if *is_free && best.is_none_or(|(most, _)| value > most) {
+            best = Some((value, arm));
+        }
+    }
+    best.map(|(_, arm)| arm)
 }

@@ -21,23 +21,19 @@
 //! - The sum in the radius counts what the model chose and what was there when it began, and survives new fits.
 //! - `bkb` has the radius of BBKB, which adds up logarithms, not that of its own paper.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::arms::model::bounds::{Bounds, Pick, Score};
-use crate::strategy::arms::model::{SparseConfig, SparseModel, State};
-use crate::strategy::diagnostics::Diagnostics;
+use crate::strategy::arms::model::bounds::{Bounds, Score};
+use crate::strategy::arms::model::shrinkage::{Rule, Shrinkage};
+use crate::strategy::arms::model::{ArmsState, SparseConfig, SparseModel};
 use crate::strategy::history::{Choice, Duplicates, History};
-use crate::strategy::memo::Memo;
-use crate::strategy::turn::batch::Batch;
-use crate::strategy::turn::opening;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::nystrom::Pulls;
 
@@ -91,17 +87,6 @@ impl Default for BbkbConfig {
     }
 }
 
-/// When a batch ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// Lemma 1.
-    Global,
-    /// Lemma 1 until it trips, then Lemma 3.
-    GlobalLocal,
-    /// The product of GP-BUCB (Desautels et al. 2014, Prop. 1), by variances of each step.
-    Product,
-}
-
 /// BBKB.
 #[derive(Debug)]
 pub struct Bbkb {
@@ -112,46 +97,36 @@ pub struct Bbkb {
     exact: bool,
     config: BbkbConfig,
     model: SparseModel,
-    /// Time spent on bounds so far.
-    bounding: Duration,
 }
 
 impl Bbkb {
     /// BBKB by its global rule.
-    pub fn global(config: BbkbConfig) -> Result<Self, Error> {
+    pub fn global(config: BbkbConfig) -> Result<Self> {
         Self::new("bbkb", Rule::Global, 2.0, config)
     }
 
     /// BBKB by the local rule.
-    pub fn local(config: BbkbConfig) -> Result<Self, Error> {
+    pub fn local(config: BbkbConfig) -> Result<Self> {
         Self::new("bbkb-local", Rule::GlobalLocal, 2.0, config)
     }
 
     /// BKB: batches of one.
-    pub fn bkb(config: BbkbConfig) -> Result<Self, Error> {
+    pub fn bkb(config: BbkbConfig) -> Result<Self> {
         Self::new("bkb", Rule::Global, 1.0, config)
     }
 
-    pub(crate) fn new(
-        name: &'static str,
-        rule: Rule,
-        threshold: f64,
-        config: BbkbConfig,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(name: &'static str, rule: Rule, threshold: f64, config: BbkbConfig) -> Result<Self> {
         config.sparse.validate()?;
         let threshold = config.threshold.unwrap_or(threshold);
-        let check = |option, value: f64, fits: bool, range| {
-            if fits { Ok(()) } else { Err(AlgorithmError::OutOfRange { option, range, value }) }
-        };
-        check("threshold", threshold, threshold >= 1.0 && threshold.is_finite(), "1 or more")?;
-        check("norm", config.norm, config.norm > 0.0 && config.norm.is_finite(), "positive and finite")?;
-        check("delta", config.delta, config.delta > 0.0 && config.delta < 1.0, "between 0 and 1")?;
-        check("max_batch", config.max_batch as f64, config.max_batch > 0, "1 or more")?;
-        if let Some(parallel) = config.parallel {
-            check("parallel", parallel as f64, parallel > 0, "1 or more")?;
-        }
+        let fits = threshold >= 1.0 && threshold.is_finite();
+        AlgorithmError::check("threshold", threshold, fits, "1 or more")?;
+        AlgorithmError::check_positive("norm", config.norm)?;
+        let fits = config.delta > 0.0 && config.delta < 1.0;
+        AlgorithmError::check("delta", config.delta, fits, "between 0 and 1")?;
+        AlgorithmError::check_count("max_batch", config.max_batch)?;
+        AlgorithmError::check_count("parallel", config.parallel.unwrap_or(1))?;
         let model = SparseModel::new(config.sparse.clone(), true);
-        Ok(Self { name, rule, threshold, exact: false, config, model, bounding: Duration::ZERO })
+        Ok(Self { name, rule, threshold, exact: false, config, model })
     }
 
     pub(crate) fn exact(self, exact: bool) -> Self {
@@ -180,7 +155,7 @@ impl Bbkb {
     }
 
     /// The sum before the first batch: as the authors' code, by the points that were there before.
-    fn first_gain(&self, state: &State) -> f64 {
+    fn first_gain(&self, state: &ArmsState) -> f64 {
         let pulls = state.data().iter();
         match self.config.radius {
             Radius::Code => {
@@ -196,227 +171,115 @@ impl Bbkb {
     }
 }
 
-/// Numbers of Lemma 3 that are kept for picks that come again: 256 MB.
-const REMEMBERED: usize = 1 << 25;
-
-/// How far the variances of a batch may have shrunk.
-struct Shrinkage<'a> {
-    rule: Rule,
-    threshold: f64,
-    state: &'a State,
-    global: f64,
-    product: f64,
-    /// Lemma 3 for every arm, once Lemma 1 has tripped.
-    local: Option<Vec<f64>>,
-    picks: Vec<usize>,
-    /// The terms of Lemma 3 by pick.
-    terms: HashMap<usize, Vec<f64>>,
-}
-
-impl Shrinkage<'_> {
-    /// Notes a pick; whether the batch ends with it.
-    fn ends_with(&mut self, pick: Pick) -> bool {
-        let start = self.state.model().variance(pick.arm);
-        self.global += start;
-        self.product *= 1.0 + pick.variance;
-        self.picks.push(pick.arm);
-        match self.rule {
-            Rule::Global => self.global > self.threshold,
-            Rule::Product => self.product > self.threshold,
-            Rule::GlobalLocal if self.threshold <= 1.0 => true,
-            Rule::GlobalLocal => {
-                if let Some(mut local) = self.local.take() {
-                    self.add(pick.arm, &mut local);
-                    let largest = local.iter().copied().fold(1.0, f64::max);
-                    self.local = Some(local);
-                    return largest > self.threshold;
-                }
-                if self.global > self.threshold {
-                    let mut local = vec![1.0; self.state.model().arms().len()];
-                    for arm in std::mem::take(&mut self.picks) {
-                        self.add(arm, &mut local);
-                    }
-                    self.local = Some(local);
-                }
-                false
-            }
-        }
-    }
-
-    /// Adds `k^2(x, x_s) / sigma^2(x)` of one pick to all arms.
-    fn add(&mut self, pick: usize, local: &mut [f64]) {
-        let model = self.state.model();
-        let terms = |arm: usize| {
-            let mut terms = model.covariances(arm);
-            for (x, term) in terms.iter_mut().enumerate() {
-                let variance = model.variance(x);
-                *term = if variance > 0.0 { *term * *term / variance } else { 0.0 };
-            }
-            terms
-        };
-        // Large batches pull few arms over and over.
-        let fresh;
-        let terms = if self.terms.contains_key(&pick) || self.terms.len() * local.len() < REMEMBERED {
-            &*self.terms.entry(pick).or_insert_with(|| terms(pick))
-        } else {
-            fresh = terms(pick);
-            &fresh
-        };
-        local.iter_mut().zip(terms).for_each(|(local, term)| *local += term);
-    }
-}
-
 impl Strategy for Bbkb {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let mut memo = history.memo().clone();
-        let mut batch = Batch::new(history);
-        let mut diagnostics = Diagnostics { algorithm: self.name.into(), ..Diagnostics::default() };
-        let done = design(&mut batch, history, q, self.config.initial_points, &mut memo, rng)?;
-        diagnostics.design_points = batch.choices.len();
-        if !done {
-            self.fill(&mut batch, history, q, &mut memo, &mut diagnostics, rng)?;
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let BbkbConfig { initial_points, max_batch, .. } = self.config;
+        let mut turn = Turn::open_adaptive(self.name, history, q, (initial_points, max_batch), rng)?;
+        if self.model.prepare(&mut turn)?.is_none() {
+            return turn.finish();
         }
-        diagnostics.duplicates_avoided = batch.duplicates_avoided;
-        Ok(Proposal { choices: batch.choices, memo, diagnostics })
+        let (mut product, mut recomputed) = (1.0, 0);
+        while turn.wants_more() {
+            if !turn.choices().is_empty() {
+                self.model.again(&mut turn)?;
+            }
+            let picked = self.pick_batch(&turn, product);
+            product = if picked.ended { 1.0 } else { picked.product };
+            recomputed += picked.recomputed;
+            self.model.set_gain(&mut turn.memo, picked.gain);
+            if picked.choices.is_empty() {
+                if turn.is_adaptive() && !turn.choices().is_empty() {
+                    turn.close();
+                } else {
+                    turn.push(Err(MaximizeError::NothingLeft { tried: picked.arms }))?;
+                }
+            }
+            for choice in picked.choices {
+                turn.push_choice(choice)?;
+            }
+            self.report(&mut turn, picked.explores, recomputed);
+            if turn.is_adaptive() && picked.ended && !picked.explores {
+                turn.close();
+            }
+        }
+        turn.finish()
     }
+}
+
+/// One batch of the algorithm.
+struct PickedBatch {
+    choices: Vec<Choice>,
+    /// The sum in the radius, after these choices.
+    gain: f64,
+    /// The product of GP-BUCB's rule.
+    product: f64,
+    /// Whether its rule has ended it, rather than the number of points wanted.
+    ended: bool,
+    /// Whether it explores by largest variance (Alg. 3).
+    explores: bool,
+    arms: usize,
+    /// Bounds recomputed.
+    recomputed: usize,
 }
 
 impl Bbkb {
-    /// Adds what the model chooses.
-    fn fill(
-        &mut self,
-        batch: &mut Batch<'_>,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        memo: &mut Memo,
-        diagnostics: &mut Diagnostics,
-        rng: &mut Stream,
-    ) -> Result<(), Error> {
-        let most = q.map_or(self.config.max_batch, NonZeroUsize::get);
-        let repeats = history.duplicates() == Duplicates::Replicate;
-        self.model.prepare(history, memo, rng)?;
-        let mut recomputed = 0;
-        let mut product = 1.0;
-        while batch.choices.len() < most {
-            if !batch.choices.is_empty() {
-                self.model.again(history, memo, &batch.choices)?;
+    /// Picks arms until the rule ends the batch (Alg. 1).
+    fn pick_batch(&self, turn: &Turn<'_>, product: f64) -> PickedBatch {
+        let state = self.model.state().expect("invariant: prepared");
+        let known = turn.memo.sparse.as_ref().and_then(|sparse| sparse.gain);
+        let mut gain = known.unwrap_or_else(|| self.first_gain(state));
+        let free = state.free(&turn.region());
+        let explores = self.explores(state, &free);
+        let score = if explores {
+            Score::Deviation
+        } else {
+            Score::Ucb { radius: self.radius(gain, state.model().lambda()) }
+        };
+        let mut bounds = Bounds::new(state.model(), score, &free);
+        let mut shrinkage = Shrinkage::new(self.rule, self.threshold, state, product);
+        let (mut choices, mut ended) = (Vec::new(), !self.exact);
+        while choices.len() < turn.missing() {
+            let Some(pick) = bounds.next() else { break };
+            gain += self.surprise(state.model().variance(pick.arm));
+            choices.push(state.choice(pick.arm, turn.history));
+            bounds.pick(pick);
+            if turn.history.duplicates() == Duplicates::Replicate {
+                bounds.put_back(pick);
             }
-            let clock = Instant::now();
-            let state = self.model.state().expect("invariant: prepared");
-            let gain = memo.sparse.as_ref().and_then(|s| s.gain).unwrap_or_else(|| self.first_gain(state));
-            let free = state.free(&history.region(&batch.taken));
-            let explores = self.config.parallel.is_some_and(|parallel| {
-                let largest = state.model().scores(|_, _, variance| variance);
-                largest.iter().zip(&free).any(|(v, free)| *free && *v > 1.0 / parallel as f64)
-            });
-            let score = if explores {
-                Score::Deviation
-            } else {
-                Score::Ucb { radius: self.radius(gain, state.model().lambda()) }
-            };
-            let mut bounds = Bounds::new(state.model(), score, &free);
-            let mut shrinkage = Shrinkage {
-                rule: self.rule,
-                threshold: self.threshold,
-                state,
-                global: 1.0,
-                product,
-                local: None,
-                picks: Vec::new(),
-                terms: HashMap::new(),
-            };
-            let mut chosen: Vec<Choice> = Vec::new();
-            let (mut gained, mut ended) = (gain, !self.exact);
-            while batch.choices.len() + chosen.len() < most {
-                let Some(pick) = bounds.next() else { break };
-                gained += self.surprise(state.model().variance(pick.arm));
-                chosen.push(state.choice(pick.arm, history));
-                bounds.pick(pick);
-                if repeats {
-                    bounds.put_back(pick);
-                }
-                ended = shrinkage.ends_with(pick);
-                if ended || self.exact {
-                    break;
-                }
-            }
-            product = if ended { 1.0 } else { shrinkage.product };
-            recomputed += bounds.recomputed;
-            let (nothing, arms) = (chosen.is_empty(), free.len());
-            let atoms = state.model().dictionary().len();
-            let timings = state.model().timings;
-            self.bounding += clock.elapsed();
-            for choice in chosen {
-                batch.push(choice, rng)?;
-            }
-            diagnostics.notes = vec![format!(
-                "{atoms} atoms for {arms} arms; {recomputed} bounds recomputed; {} by {}",
-                batch.choices.len(),
-                if explores { "largest variance" } else { "confidence bounds" }
-            )];
-            diagnostics.counters = [
-                ("atoms", atoms as f64),
-                ("recomputed", recomputed as f64),
-                ("seconds_small", timings.small.as_secs_f64()),
-                ("seconds_kernel", timings.kernel.as_secs_f64()),
-                ("seconds_solve", timings.solve.as_secs_f64()),
-                ("seconds_advance", timings.advance.as_secs_f64()),
-                ("seconds_bounds", self.bounding.as_secs_f64()),
-                ("gflops", 1e-9 * timings.flops),
-                ("rebuilds", timings.rebuilds as f64),
-            ]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into();
-            self.model.set_gain(memo, gained);
-            if nothing {
-                if q.is_some() || batch.choices.is_empty() {
-                    // The arms are used up, but the space may not be.
-                    if history.space().as_pool().is_some() {
-                        return Err(MaximizeError::NothingLeft { tried: arms }.into());
-                    }
-                    let choice = batch.random(rng)?;
-                    batch.push(choice, rng)?;
-                    continue;
-                }
-                break;
-            }
-            if q.is_none() && !explores && ended {
+            ended = shrinkage.ends_with(pick);
+            if ended || self.exact {
                 break;
             }
         }
-        Ok(())
+        let (product, recomputed) = (shrinkage.product, bounds.recomputed);
+        PickedBatch { choices, gain, product, ended, explores, arms: free.len(), recomputed }
     }
-}
 
-/// The initial design of the strategies on arms; whether it is all that is wanted.
-pub(crate) fn design(
-    batch: &mut Batch<'_>,
-    history: &History,
-    q: Option<NonZeroUsize>,
-    initial_points: Option<usize>,
-    memo: &mut Memo,
-    rng: &mut Stream,
-) -> Result<bool, Error> {
-    let wanted = initial_points.unwrap_or_else(|| opening::default_size(history.space().dims()));
-    let missing = wanted.saturating_sub(history.len() + history.pending().len());
-    let q = q.map(NonZeroUsize::get);
-    let blind = history.values().next().is_none();
-    let count = match q {
-        Some(q) if blind => q,
-        Some(q) => q.min(missing),
-        // All that is missing at once; then their results are waited for.
-        None if blind => missing.max(1),
-        None => missing,
-    };
-    let count =
-        history.left(count).map_or(count, |left| if q.is_none() { count.min(left.max(1)) } else { count });
-    opening::fill(batch, history, count, memo, rng)?;
-    Ok(q.map_or(count > 0, |q| count == q))
+    /// Whether variances are still too large for batches of the size that is wanted (Alg. 3).
+    fn explores(&self, state: &ArmsState, free: &[bool]) -> bool {
+        self.config.parallel.is_some_and(|parallel| {
+            let variances = state.model().scores(|_, _, variance| variance);
+            variances.iter().zip(free).any(|(v, free)| *free && *v > 1.0 / parallel as f64)
+        })
+    }
+
+    fn report(&self, turn: &mut Turn<'_>, explores: bool, recomputed: usize) {
+        let state = self.model.state().expect("invariant: prepared");
+        let (atoms, arms) = (state.model().dictionary().len(), state.choices());
+        let by = if explores { "largest variance" } else { "confidence bounds" };
+        let points = turn.choices().len();
+        turn.diagnostics.notes =
+            vec![format!("{atoms} atoms for {arms} arms; {recomputed} bounds recomputed; {points} by {by}")];
+        let timings = state.model().timings;
+        turn.diagnostics.counters = [
+            ("atoms", atoms as f64),
+            ("recomputed", recomputed as f64),
+            ("gflops", 1e-9 * timings.flops),
+            ("rebuilds", timings.rebuilds as f64),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+    }
 }
 
 #[cfg(test)]

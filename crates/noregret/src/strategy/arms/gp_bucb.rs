@@ -8,8 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius, Rule};
+use crate::error::Result;
+use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius};
+use crate::strategy::arms::model::shrinkage::Rule;
 use crate::strategy::arms::model::{EVERYTHING, SparseConfig};
 
 /// Settings of GP-BUCB.
@@ -44,7 +45,7 @@ impl Default for GpBucbConfig {
 
 impl GpBucbConfig {
     /// The strategy.
-    pub fn build(self) -> Result<Bbkb, Error> {
+    pub fn build(self) -> Result<Bbkb> {
         let Self { threshold, exact, radius, norm, delta, max_batch, mut sparse, initial_points } = self;
         sparse.validate()?;
         if exact {

@@ -17,16 +17,13 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
-use crate::error::Error;
+use crate::acquisition::utility::Utility;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
-use crate::strategy::gp::gp_ucb::by_bounds;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
-use crate::strategy::gp::search::Course;
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 
 /// Settings of BUCB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,25 +32,14 @@ use crate::surrogate::gp::GpConfig;
 pub struct BucbConfig {
     /// Weight of the deviation.
     pub beta: BetaSchedule,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for BucbConfig {
     fn default() -> Self {
-        Self {
-            beta: BetaSchedule::RenLi { candidates: 1_001 },
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
-        }
+        Self { beta: BetaSchedule::RenLi { candidates: 1_001 }, gp: GpOptions::default() }
     }
 }
 
@@ -67,23 +53,22 @@ pub struct Bucb {
 impl TryFrom<BucbConfig> for Bucb {
     type Error = Error;
 
-    fn try_from(config: BucbConfig) -> Result<Self, Error> {
+    fn try_from(config: BucbConfig) -> Result<Self> {
         config.beta.validate()?;
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for Bucb {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let BucbConfig { beta, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("bucb", solver, *measure, *initial_points);
-        by_bounds(course, *beta, &mut self.model, history, q, rng)
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("bucb", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        while turn.wants_more() {
+            let beta = self.config.beta.value(&gp.round(&turn));
+            let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }

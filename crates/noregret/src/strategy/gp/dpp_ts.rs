@@ -19,18 +19,16 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::cholesky::Cholesky;
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::maximize::{MaximizeError, Taken};
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 use rand::RngExt;
 
 /// Settings of DPP-TS.
@@ -40,25 +38,14 @@ use rand::RngExt;
 pub struct DppTsConfig {
     /// Steps of the chain.
     pub steps: usize,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for DppTsConfig {
     fn default() -> Self {
-        Self {
-            steps: 20,
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
-        }
+        Self { steps: 20, gp: GpOptions::default() }
     }
 }
 
@@ -72,75 +59,63 @@ pub struct DppTs {
 impl TryFrom<DppTsConfig> for DppTs {
     type Error = Error;
 
-    fn try_from(config: DppTsConfig) -> Result<Self, Error> {
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+    fn try_from(config: DppTsConfig) -> Result<Self> {
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for DppTs {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let DppTsConfig { steps, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("dpp-ts", solver, *measure, *initial_points);
-        search::propose_with(
-            course,
-            &mut self.model,
-            history,
-            q,
-            rng,
-            |state, q, diagnostics, rng| {
-                let draws = Draws::new(state, history, rng)?;
-                let mut taken = Taken::default();
-                let mut batch = Vec::with_capacity(q);
-                for _ in 0..q {
-                    // A pool may be smaller than the batch: what is missing is found elsewhere.
-                    let Ok(i) = draws.first_free(&draws.ranking(rng), &history.region(&taken)) else { break };
-                    draws.take(i, history, &mut taken);
-                    batch.push(i);
-                }
-                let noise = state.fit().hyperparameters.noise_variance;
-                let accepted = diversify(&mut batch, &draws, history, noise, *steps, rng);
-                diagnostics.notes.push(format!("{accepted} of {steps} steps of the chain were accepted"));
-                Ok((draws, batch))
-            },
-            |now, (draws, batch), _, _| match batch.get(now.i) {
-                Some(&i) => Ok(draws.maximum(i, f64::NAN)),
-                None => Err(MaximizeError::NothingLeft { tried: draws.len() }),
-            },
-        )
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("dpp-ts", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let draws = Draws::new(gp, &mut turn)?;
+        let mut batch = thompson_batch(&draws, &mut turn);
+        let (noise, steps) = (gp.fit().hyperparameters.noise_variance, self.config.steps);
+        let accepted = diversify(&mut batch, &draws, noise, steps, &mut turn);
+        turn.diagnostics.notes.push(format!("{accepted} of {steps} steps of the chain were accepted"));
+        while turn.wants_more() {
+            // A pool may be smaller than the batch: what is missing is found elsewhere.
+            let nothing = MaximizeError::NothingLeft { tried: draws.len() };
+            let found = batch.get(turn.picked()).map(|&i| draws.maximum(i)).ok_or(nothing);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }
 
-/// Metropolis steps over batches; answers how many were accepted.
-fn diversify(
-    batch: &mut [usize],
-    draws: &Draws,
-    history: &History,
-    noise: f64,
-    steps: usize,
-    rng: &mut Stream,
-) -> usize {
+/// As many draws from `P_max` as points are wanted, or as there are candidates (Alg. 1).
+fn thompson_batch(draws: &Draws, turn: &mut Turn<'_>) -> Vec<usize> {
+    let mut taken = Taken::default();
+    let mut batch = Vec::with_capacity(turn.missing());
+    while batch.len() < turn.missing() {
+        let order = draws.ranking(turn.rng);
+        let Some(i) = draws.place_of_first_free(&order, &turn.history.region(&taken)) else { break };
+        draws.take(i, turn.history, &mut taken);
+        batch.push(i);
+    }
+    batch
+}
+
+/// Metropolis steps over batches (Alg. 2); returns how many were accepted.
+fn diversify(batch: &mut [usize], draws: &Draws, noise: f64, steps: usize, turn: &mut Turn<'_>) -> usize {
     if batch.len() < 2 {
         return 0;
     }
     let mut now = volume(batch, draws, noise);
     let mut accepted = 0;
     for _ in 0..steps {
-        let place = rng.random_range(0..batch.len());
+        let place = turn.rng.random_range(0..batch.len());
         let mut taken = Taken::default();
         for (_, &i) in batch.iter().enumerate().filter(|(k, _)| *k != place) {
-            draws.take(i, history, &mut taken);
+            draws.take(i, turn.history, &mut taken);
         }
-        let Ok(proposed) = draws.first_free(&draws.ranking(rng), &history.region(&taken)) else { continue };
+        let order = draws.ranking(turn.rng);
+        let Some(proposed) = draws.place_of_first_free(&order, &turn.history.region(&taken)) else {
+            continue;
+        };
         let before = std::mem::replace(&mut batch[place], proposed);
         let then = volume(batch, draws, noise);
-        let u: f64 = rng.random();
+        let u: f64 = turn.rng.random();
         if u.ln() < then - now {
             now = then;
             accepted += 1;

@@ -14,17 +14,14 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::trust_region::TrustRegion;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 
 /// Which improvement is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,14 +44,9 @@ pub enum Improvement {
 pub struct GpEiConfig {
     /// Which improvement.
     pub improvement: Improvement,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How it is maximized.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
     /// Stay near the best point, as is wise in many dimensions.
     pub trust_region: Option<TrustRegion>,
     /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
@@ -72,9 +64,7 @@ pub struct GpEi {
 impl TryFrom<GpEiConfig> for GpEi {
     type Error = Error;
 
-    fn try_from(config: GpEiConfig) -> Result<Self, Error> {
-        config.model.validate()?;
-        config.solver.validate()?;
+    fn try_from(config: GpEiConfig) -> Result<Self> {
         if let Some(trust_region) = &config.trust_region {
             trust_region.validate()?;
         }
@@ -82,44 +72,39 @@ impl TryFrom<GpEiConfig> for GpEi {
             let range = "at least 0 and below 1";
             return Err(AlgorithmError::OutOfRange { option: "apart", range, value: config.apart }.into());
         }
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for GpEi {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let GpEiConfig { improvement, solver, measure, initial_points, trust_region, apart, .. } =
-            &self.config;
-        let course = Course {
-            trust_region: *trust_region,
-            apart: *apart,
-            ..Course::new("gp-ei", solver, *measure, *initial_points)
-        };
-        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let best = now.state.believed_incumbent();
-            let utility = match (now.elsewhere, improvement) {
-                (Some(bound), _) => Utility::Ucb { beta: bound.value(&now.round(history.space())) },
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("gp-ei", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let GpEiConfig { improvement, trust_region, apart, .. } = self.config;
+        let search = self.config.gp.search(gp, &turn).apart(apart);
+        let mut search = search.near_the_best(trust_region, gp, &mut turn);
+        while turn.wants_more() {
+            let best = gp.believed_incumbent();
+            let utility = match (search.elsewhere(&turn), improvement) {
+                (Some(bound), _) => Utility::Ucb { beta: bound.value(&gp.round(&turn)) },
                 (None, Improvement::LogExpected) => Utility::LogExpectedImprovement { best },
                 (None, Improvement::Expected) => Utility::ExpectedImprovement { best },
                 (None, Improvement::Probability) => Utility::ProbabilityOfImprovement { best },
             };
-            solve(&now.state.scored(utility), rng)
-        })
+            let found = search.maximize(&gp.scored(utility), gp, &mut turn);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::gp_ucb::{GpUcb, GpUcbConfig};
     use super::*;
     use crate::acquisition::beta::BetaSchedule;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
-    use crate::strategy::gp::gp_ucb::{GpUcb, GpUcbConfig};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
 
     fn chosen(strategy: &mut dyn Strategy, history: &History) -> Vec<f64> {

@@ -17,18 +17,15 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquisition::beta::{BetaSchedule, Round};
+use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::thompson::EnlargedPath;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::path::Path;
 
 /// Settings of GP-TS.
@@ -42,14 +39,9 @@ pub struct GpTsConfig {
     pub accuracy: f64,
     /// Bound of the objective's norm that goes with `accuracy`.
     pub norm_bound: f64,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How the drawn function is maximized.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for GpTsConfig {
@@ -58,10 +50,7 @@ impl Default for GpTsConfig {
             beta: BetaSchedule::Constant { value: 1.0 },
             accuracy: 1.0,
             norm_bound: 1.0,
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
+            gp: GpOptions::default(),
         }
     }
 }
@@ -76,10 +65,8 @@ pub struct GpTs {
 impl TryFrom<GpTsConfig> for GpTs {
     type Error = Error;
 
-    fn try_from(config: GpTsConfig) -> Result<Self, Error> {
+    fn try_from(config: GpTsConfig) -> Result<Self> {
         config.beta.validate()?;
-        config.model.validate_for_paths()?;
-        config.solver.validate()?;
         if !(config.accuracy > 0.0 && config.accuracy <= 1.0) {
             let range = "above 0 and at most 1";
             return Err(
@@ -92,33 +79,28 @@ impl TryFrom<GpTsConfig> for GpTs {
                 AlgorithmError::OutOfRange { option: "norm_bound", range, value: config.norm_bound }.into()
             );
         }
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build_for_paths()?, config })
     }
 }
 
 impl Strategy for GpTs {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let GpTsConfig { beta, accuracy, norm_bound, solver, measure, initial_points, model } = &self.config;
-        let course = Course::new("gp-ts", solver, *measure, *initial_points);
-        let space = history.space();
-        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let gp = now.state.gp();
-            let beta = beta.value(&Round {
-                t: now.t,
-                dims: space.dims(),
-                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
-                information_gain: gp.information_gain(),
-            });
-            let margin = (1.0 / accuracy - 1.0) * norm_bound;
-            let path = Path::draw(gp, model.features, rng);
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("gp-ts", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        let GpTsConfig { beta, accuracy, norm_bound, .. } = self.config;
+        let margin = (1.0 / accuracy - 1.0) * norm_bound; // v~_t
+        while turn.wants_more() {
+            let beta = beta.value(&gp.round(&turn));
+            let path = Path::draw(gp.gp(), self.config.gp.model.features, turn.rng);
             #[expect(clippy::float_cmp, reason = "the exact value 1 names the plain algorithm")]
-            let plain = beta == 1.0 && margin == 0.0;
-            if plain { solve(&path, rng) } else { solve(&EnlargedPath::new(gp, path, beta, margin), rng) }
-        })
+            let found = if beta == 1.0 && margin == 0.0 {
+                search.maximize(&path, gp, &mut turn)
+            } else {
+                search.maximize(&EnlargedPath::new(gp.gp(), path, beta, margin), gp, &mut turn)
+            };
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }

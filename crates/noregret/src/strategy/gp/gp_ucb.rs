@@ -18,15 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 
 /// Settings of GP-UCB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,14 +32,9 @@ use crate::surrogate::gp::GpConfig;
 pub struct GpUcbConfig {
     /// Weight of the deviation.
     pub beta: BetaSchedule,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How the bound is maximized.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 /// GP-UCB.
@@ -55,38 +47,22 @@ pub struct GpUcb {
 impl TryFrom<GpUcbConfig> for GpUcb {
     type Error = Error;
 
-    fn try_from(config: GpUcbConfig) -> Result<Self, Error> {
+    fn try_from(config: GpUcbConfig) -> Result<Self> {
         config.beta.validate()?;
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for GpUcb {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let GpUcbConfig { beta, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("gp-ucb", solver, *measure, *initial_points);
-        by_bounds(course, *beta, &mut self.model, history, q, rng)
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("gp-ucb", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        while turn.wants_more() {
+            let beta = self.config.beta.value(&gp.round(&turn));
+            let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
-}
-
-/// Points with the highest bounds, one after the other.
-pub(crate) fn by_bounds(
-    course: Course<'_>,
-    beta: BetaSchedule,
-    model: &mut GpModel,
-    history: &History,
-    q: Option<NonZeroUsize>,
-    rng: &mut Stream,
-) -> Result<Proposal, Error> {
-    search::propose(course, model, history, q, rng, |now, solve, rng| {
-        let beta = beta.value(&now.round(history.space()));
-        solve(&now.state.scored(Utility::Ucb { beta }), rng)
-    })
 }

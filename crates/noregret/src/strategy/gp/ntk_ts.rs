@@ -26,11 +26,12 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::ts::{Ts, TsConfig};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
@@ -84,23 +85,19 @@ pub struct NtkTs(Ts);
 impl TryFrom<NtkTsConfig> for NtkTs {
     type Error = Error;
 
-    fn try_from(config: NtkTsConfig) -> Result<Self, Error> {
+    fn try_from(config: NtkTsConfig) -> Result<Self> {
         let NtkTsConfig { model, solver, measure, initial_points } = config;
         if model.kernel.activation().is_none() {
             let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
             return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
         }
-        Ts::named("ntk-ts", TsConfig { model, solver, measure, initial_points }).map(Self)
+        let gp = GpOptions { model, solver, measure, initial_points };
+        Ts::named("ntk-ts", TsConfig { gp }).map(Self)
     }
 }
 
 impl Strategy for NtkTs {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         self.0.propose(history, q, rng)
     }
 }

@@ -24,17 +24,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::model::{GpModel, OnModel};
-use crate::strategy::gp::search::{self, Course};
+use crate::strategy::gp::GpOptions;
+use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::search::CandidateUtility;
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::Surrogate;
-use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::posterior::{Gp, subtract_squares};
 use crate::surrogate::points::Points;
@@ -64,26 +62,14 @@ pub struct QeiConfig {
     pub method: QeiMethod,
     /// Fantasies of the Monte Carlo form.
     pub fantasies: usize,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for QeiConfig {
     fn default() -> Self {
-        Self {
-            method: QeiMethod::default(),
-            fantasies: 64,
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
-        }
+        Self { method: QeiMethod::default(), fantasies: 64, gp: GpOptions::default() }
     }
 }
 
@@ -97,43 +83,39 @@ pub struct Qei {
 impl TryFrom<QeiConfig> for Qei {
     type Error = Error;
 
-    fn try_from(config: QeiConfig) -> Result<Self, Error> {
+    fn try_from(config: QeiConfig) -> Result<Self> {
         if config.fantasies == 0 {
             return Err(
                 AlgorithmError::OutOfRange { option: "fantasies", range: "at least 1", value: 0.0 }.into()
             );
         }
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for Qei {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let QeiConfig { method, fantasies, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("qei", solver, *measure, *initial_points);
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("qei", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
         let mut normals: Vec<Vec<f64>> = Vec::new();
-        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let gp = now.state.gp();
-            match method {
+        while turn.wants_more() {
+            let found = match self.config.method {
                 QeiMethod::Believer => {
-                    let best = now.state.believed_incumbent();
-                    solve(&now.state.scored(Utility::LogExpectedImprovement { best }), rng)
+                    let best = gp.believed_incumbent();
+                    search.maximize(&gp.scored(Utility::LogExpectedImprovement { best }), gp, &mut turn)
                 }
                 QeiMethod::MonteCarlo => {
-                    while normals.len() < gp.len() - gp.observed() {
-                        normals.push((0..*fantasies).map(|_| StandardNormal.sample(rng)).collect());
+                    while normals.len() < gp.gp().len() - gp.gp().observed() {
+                        let row = (0..self.config.fantasies).map(|_| StandardNormal.sample(turn.rng));
+                        normals.push(row.collect());
                     }
-                    solve(&Fantasies::new(gp, now.state.incumbent(), &normals), rng)
+                    search.maximize(&Fantasies::new(gp.gp(), gp.incumbent(), &normals), gp, &mut turn)
                 }
-            }
-        })
+            };
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }
 
@@ -210,7 +192,7 @@ impl Acquisition for Fantasies<'_> {
     }
 }
 
-impl OnModel for Fantasies<'_> {
+impl CandidateUtility for Fantasies<'_> {
     fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
         let rows: Vec<&[f64]> = candidates.pending_rows().collect();
         (0..candidates.len())

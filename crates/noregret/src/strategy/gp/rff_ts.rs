@@ -16,34 +16,22 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquisition::Acquisition;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::MaximizeError;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
-use crate::strategy::gp::model::{GpModel, OnModel};
-use crate::strategy::gp::search::{self, Course};
+use crate::strategy::gp::GpOptions;
+use crate::strategy::gp::model::GpModel;
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
-use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::path::FeaturePath;
-use crate::surrogate::points::Points;
 
 /// Settings of RFF-TS.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RffTsConfig {
-    /// The Gaussian process whose features are drawn; `features` says how many.
-    pub model: GpConfig,
-    /// How the drawn function is maximized.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points; `model.features` is how many features are drawn.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 /// RFF-TS.
@@ -56,42 +44,21 @@ pub struct RffTs {
 impl TryFrom<RffTsConfig> for RffTs {
     type Error = Error;
 
-    fn try_from(config: RffTsConfig) -> Result<Self, Error> {
-        config.model.validate_for_paths()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
-    }
-}
-
-impl Acquisition for FeaturePath {
-    fn values(&self, points: &Points) -> Vec<f64> {
-        FeaturePath::values(self, points)
-    }
-
-    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        FeaturePath::value_and_gradient(self, x, gradient)
-    }
-}
-
-impl OnModel for FeaturePath {
-    fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
-        FeaturePath::values(self, candidates.points())
+    fn try_from(config: RffTsConfig) -> Result<Self> {
+        Ok(Self { model: config.gp.build_for_paths()?, config })
     }
 }
 
 impl Strategy for RffTs {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let RffTsConfig { solver, measure, initial_points, model } = &self.config;
-        let course = Course::new("rff-ts", solver, *measure, *initial_points);
-        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let path = FeaturePath::draw(now.state.gp(), now.state.values(), model.features, rng)
-                .map_err(|_| MaximizeError::NotFinite { tried: 0 })?;
-            solve(&path, rng)
-        })
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("rff-ts", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        while turn.wants_more() {
+            let path = FeaturePath::draw(gp.gp(), gp.values(), self.config.gp.model.features, turn.rng)?;
+            let found = search.maximize(&path, gp, &mut turn);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }

@@ -14,18 +14,14 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::Taken;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 use rand::RngExt;
 
 /// Settings of SP.
@@ -35,25 +31,14 @@ use rand::RngExt;
 pub struct SpConfig {
     /// Factor of the inverse temperature.
     pub sharpness: f64,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for SpConfig {
     fn default() -> Self {
-        Self {
-            sharpness: 3.0,
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
-        }
+        Self { sharpness: 3.0, gp: GpOptions::default() }
     }
 }
 
@@ -67,53 +52,44 @@ pub struct Sp {
 impl TryFrom<SpConfig> for Sp {
     type Error = Error;
 
-    fn try_from(config: SpConfig) -> Result<Self, Error> {
+    fn try_from(config: SpConfig) -> Result<Self> {
         if !(config.sharpness > 0.0 && config.sharpness.is_finite()) {
             let (range, value) = ("positive and finite", config.sharpness);
             return Err(AlgorithmError::OutOfRange { option: "sharpness", range, value }.into());
         }
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for Sp {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let SpConfig { sharpness, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("sp", solver, *measure, *initial_points);
-        let mut taken = Taken::default();
-        search::propose_with(
-            course,
-            &mut self.model,
-            history,
-            q,
-            rng,
-            |state, _, _, rng| Draws::new(state, history, rng),
-            |_, draws, _, rng| {
-                let mean = draws.joint().mean();
-                let extremes = |(low, high): (f64, f64), &m: &f64| (low.min(m), high.max(m));
-                let (low, high) = mean.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);
-                let inverse =
-                    sharpness * (history.len() as f64).ln_1p() / (high - low).max(f64::MIN_POSITIVE);
-                // The order of `mean * inverse + Gumbel noise` is a draw without replacement from the softmax.
-                let mut keys: Vec<(f64, usize)> = (0..mean.len())
-                    .map(|i| {
-                        let u: f64 = rng.random_range(f64::MIN_POSITIVE..1.0);
-                        ((mean[i] - high) * inverse - (-u.ln()).ln(), i)
-                    })
-                    .collect();
-                keys.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                let order: Vec<usize> = keys.into_iter().map(|(_, i)| i).collect();
-                let i = draws.first_free(&order, &history.region(&taken))?;
-                draws.take(i, history, &mut taken);
-                Ok(draws.maximum(i, f64::NAN))
-            },
-        )
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("sp", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let draws = Draws::new(gp, &mut turn)?;
+        while turn.wants_more() {
+            let order = self.config.order(draws.joint().mean(), history.len(), turn.rng);
+            let found = draws.first_free(&order, &turn.region());
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
+    }
+}
+
+impl SpConfig {
+    /// A draw without replacement from the softmax of the means, `n` evaluations told.
+    ///
+    /// The order of `mean * inverse + Gumbel noise` is such a draw (Gumbel-max trick), whose noise is `-ln(-ln u)`.
+    fn order(&self, mean: &[f64], n: usize, rng: &mut Stream) -> Vec<usize> {
+        let extremes = |(low, high): (f64, f64), &m: &f64| (low.min(m), high.max(m));
+        let (low, high) = mean.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);
+        let inverse = self.sharpness * (n as f64).ln_1p() / (high - low).max(f64::MIN_POSITIVE);
+        let mut keys: Vec<(f64, usize)> = (0..mean.len())
+            .map(|i| {
+                let u: f64 = rng.random_range(f64::MIN_POSITIVE..1.0);
+                ((mean[i] - high) * inverse - (-u.ln()).ln(), i)
+            })
+            .collect();
+        keys.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        keys.into_iter().map(|(_, i)| i).collect()
     }
 }

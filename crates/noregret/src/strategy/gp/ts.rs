@@ -10,31 +10,22 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::Taken;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
+use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 
 /// Settings of TS.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TsConfig {
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 /// TS.
@@ -49,42 +40,28 @@ pub struct Ts {
 impl TryFrom<TsConfig> for Ts {
     type Error = Error;
 
-    fn try_from(config: TsConfig) -> Result<Self, Error> {
+    fn try_from(config: TsConfig) -> Result<Self> {
         Self::named("ts", config)
     }
 }
 
 impl Ts {
     /// The same course under the name of another algorithm.
-    pub(crate) fn named(name: &'static str, config: TsConfig) -> Result<Self, Error> {
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { name, model: GpModel::new(config.model.clone()), config })
+    pub(crate) fn named(name: &'static str, config: TsConfig) -> Result<Self> {
+        Ok(Self { name, model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for Ts {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let TsConfig { solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new(self.name, solver, *measure, *initial_points);
-        let mut taken = Taken::default();
-        search::propose_with(
-            course,
-            &mut self.model,
-            history,
-            q,
-            rng,
-            |state, _, _, rng| Draws::new(state, history, rng),
-            |_, draws, _, rng| {
-                let i = draws.first_free(&draws.ranking(rng), &history.region(&taken))?;
-                draws.take(i, history, &mut taken);
-                Ok(draws.maximum(i, f64::NAN))
-            },
-        )
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open(self.name, history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let draws = Draws::new(gp, &mut turn)?;
+        while turn.wants_more() {
+            let order = draws.ranking(turn.rng);
+            let found = draws.first_free(&order, &turn.region());
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }

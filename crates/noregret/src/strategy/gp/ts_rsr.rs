@@ -24,20 +24,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::adam::Adam;
 use crate::math::rng::Stream;
 use crate::maximize::Maximum;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::space::Kind;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::GpOptions;
+use crate::strategy::gp::model::{GpModel, GpState};
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::search::{self, Course};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 
 /// Settings of TS-RSR.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,14 +46,9 @@ pub struct TsRsrConfig {
     pub explore: Option<f64>,
     /// Move points of a batch from the second on by steps of Adam, as the authors' code does in place of polishing.
     pub refine: Option<Refine>,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 /// Steps of Adam.
@@ -102,66 +95,60 @@ pub struct TsRsr {
 impl TryFrom<TsRsrConfig> for TsRsr {
     type Error = Error;
 
-    fn try_from(config: TsRsrConfig) -> Result<Self, Error> {
+    fn try_from(config: TsRsrConfig) -> Result<Self> {
         if let Some(value) = config.explore.filter(|value| !(*value > 0.0 && value.is_finite())) {
             let range = "positive and finite";
             return Err(AlgorithmError::OutOfRange { option: "explore", range, value }.into());
         }
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for TsRsr {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let TsRsrConfig { explore, refine, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("ts-rsr", solver, *measure, *initial_points);
-        search::propose_with(
-            course,
-            &mut self.model,
-            history,
-            q,
-            rng,
-            |state, q, diagnostics, rng| {
-                let (gain, n) = (state.gp().information_gain(), state.gp().observed().max(1));
-                let bound = q as f64 * gain / n as f64;
-                diagnostics.notes.push(format!("the information gain so far is {gain:.3}"));
-                if explore.is_some_and(|limit| bound > limit) {
-                    diagnostics.notes.push(format!(
-                        "exploring by largest deviation: {q} points times the gain over {n} is {bound:.3}"
-                    ));
-                    return Ok(None);
-                }
-                let maxima = Draws::new(state, history, rng)?.maxima(q, rng);
-                if maxima.redrawn > 0 {
-                    diagnostics.notes.push(format!(
-                        "{} sampled maxima did not exceed the largest mean: {} drawn again, {} replaced",
-                        maxima.redrawn + maxima.stand_ins,
-                        maxima.redrawn,
-                        maxima.stand_ins
-                    ));
-                }
-                Ok(Some(maxima.f_star))
-            },
-            |now, f_star, solve, rng| {
-                let utility = match f_star {
-                    Some(f_star) => Utility::RegretToUncertainty { f_star: f_star[now.i] }, // eq. (4.2)
-                    None => Utility::StandardDeviation,                                     // Lemma B.2
-                };
-                let ratio = now.state.scored(utility);
-                let best = solve(&ratio, rng)?;
-                match refine {
-                    Some(refine) if now.i > 0 => Ok(refine.apply(best, &ratio, history)),
-                    _ => Ok(best),
-                }
-            },
-        )
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("ts-rsr", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        let f_star = self.config.sampled_maxima(gp, &mut turn)?;
+        while turn.wants_more() {
+            let i = turn.picked();
+            let utility = match &f_star {
+                Some(f_star) => Utility::RegretToUncertainty { f_star: f_star[i] }, // eq. (4.2)
+                None => Utility::StandardDeviation,                                 // Lemma B.2
+            };
+            let ratio = gp.scored(utility);
+            let mut found = search.maximize(&ratio, gp, &mut turn);
+            if let Some(refine) = self.config.refine.filter(|_| i > 0) {
+                found = found.map(|start| refine.apply(start, &ratio, history));
+            }
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
+    }
+}
+
+impl TsRsrConfig {
+    /// `f*` of every point that is wanted (App. C); `None` while exploration comes first (App. B.1).
+    fn sampled_maxima(&self, gp: &mut GpState, turn: &mut Turn<'_>) -> Result<Option<Vec<f64>>> {
+        let (gain, n, q) = (gp.gp().information_gain(), gp.gp().observed().max(1), turn.missing());
+        let bound = q as f64 * gain / n as f64;
+        turn.diagnostics.notes.push(format!("the information gain so far is {gain:.3}"));
+        if self.explore.is_some_and(|limit| bound > limit) {
+            turn.diagnostics.notes.push(format!(
+                "exploring by largest deviation: {q} points times the gain over {n} is {bound:.3}"
+            ));
+            return Ok(None);
+        }
+        let maxima = Draws::new(gp, turn)?.maxima(q, turn.rng);
+        if maxima.redrawn > 0 {
+            turn.diagnostics.notes.push(format!(
+                "{} sampled maxima did not exceed the largest mean: {} drawn again, {} replaced",
+                maxima.redrawn + maxima.stand_ins,
+                maxima.redrawn,
+                maxima.stand_ins
+            ));
+        }
+        Ok(Some(maxima.f_star))
     }
 }
 
@@ -192,7 +179,8 @@ mod tests {
     #[test]
     fn one_point_minimizes_the_ratio() {
         let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
-        let config = TsRsrConfig { initial_points: Some(0), ..TsRsrConfig::default() };
+        let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
+        let config = TsRsrConfig { gp, ..TsRsrConfig::default() };
         for seed in 0..5 {
             let stream = || Seed(seed).stream(Purpose::Propose, 0, 0);
             let mut strategy = TsRsr::try_from(config.clone()).unwrap();
@@ -201,10 +189,9 @@ mod tests {
             // The same draw by the same stream, of which the design takes the first number.
             let mut rng = stream();
             rng.next_u64();
-            let mut model = GpModel::new(config.model.clone());
-            let Solver::Auto { candidates, .. } = config.solver else { panic!("the default") };
-            let (state, _) = model.prepare(&history, &mut Memo::default(), candidates, &mut rng).unwrap();
-            let f_star = Draws::new(state, &history, &mut rng).unwrap().maxima(1, &mut rng).f_star[0];
+            let mut model = config.gp.build().unwrap();
+            let (state, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();
+            let f_star = Draws::of(state, &history, &mut rng).unwrap().maxima(1, &mut rng).f_star[0];
             let ratio = |columns: &[f64]| -> Vec<f64> {
                 let m = state.gp().marginals(&Points::from_columns(1, columns));
                 m.mean
@@ -224,17 +211,18 @@ mod tests {
     #[test]
     fn exploration_comes_first_if_asked_for() {
         let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
-        let config = TsRsrConfig { initial_points: Some(0), explore: Some(1e-3), ..TsRsrConfig::default() };
+        let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
+        let config = TsRsrConfig { gp, explore: Some(1e-3), ..TsRsrConfig::default() };
         let mut rng = Seed(0).stream(Purpose::Propose, 0, 0);
         let mut strategy = TsRsr::try_from(config.clone()).unwrap();
         let proposal = strategy.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();
         assert!(
             proposal.diagnostics.notes.iter().any(|note| note.starts_with("exploring by largest deviation"))
         );
-        let mut model = GpModel::new(config.model);
+        let mut model = config.gp.build().unwrap();
         let mut rng = Seed(0).stream(Purpose::Propose, 0, 0);
         rng.next_u64();
-        let (state, _) = model.prepare(&history, &mut Memo::default(), 1_000, &mut rng).unwrap();
+        let (state, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();
         let grid: Vec<f64> = (0..=2_000).map(|i| f64::from(i) / 2_000.0).collect();
         let variance = |columns: &[f64]| state.gp().marginals(&Points::from_columns(1, columns)).variance;
         let largest = variance(&grid).into_iter().fold(0.0, f64::max);

@@ -15,17 +15,14 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquisition::beta::{BetaSchedule, Round};
+use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
-use crate::strategy::gp::model::{GpModel, State};
-use crate::strategy::gp::search::{self, Course};
+use crate::strategy::gp::GpOptions;
+use crate::strategy::gp::model::{GpModel, GpState};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::candidates::Candidates;
 
 /// Settings of UCB-PE.
@@ -37,26 +34,14 @@ pub struct UcbPeConfig {
     pub beta: BetaSchedule,
     /// Whether exploration stays in the relevant region.
     pub region: bool,
-    /// The Gaussian process.
-    pub model: GpConfig,
-    /// How candidates are made and polished.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model, search and first points.
+    #[serde(flatten)]
+    pub gp: GpOptions,
 }
 
 impl Default for UcbPeConfig {
     fn default() -> Self {
-        Self {
-            beta: BetaSchedule::RenLi { candidates: 1_001 },
-            region: true,
-            model: GpConfig::default(),
-            solver: Solver::default(),
-            measure: Measure::default(),
-            initial_points: None,
-        }
+        Self { beta: BetaSchedule::RenLi { candidates: 1_001 }, region: true, gp: GpOptions::default() }
     }
 }
 
@@ -70,51 +55,41 @@ pub struct UcbPe {
 impl TryFrom<UcbPeConfig> for UcbPe {
     type Error = Error;
 
-    fn try_from(config: UcbPeConfig) -> Result<Self, Error> {
+    fn try_from(config: UcbPeConfig) -> Result<Self> {
         config.beta.validate()?;
-        config.model.validate()?;
-        config.solver.validate()?;
-        Ok(Self { model: GpModel::new(config.model.clone()), config })
+        Ok(Self { model: config.gp.build()?, config })
     }
 }
 
 impl Strategy for UcbPe {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let UcbPeConfig { beta, region, solver, measure, initial_points, .. } = &self.config;
-        let course = Course::new("ucb-pe", solver, *measure, *initial_points);
-        let space = history.space();
-        search::propose(course, &mut self.model, history, q, rng, |now, solve, rng| {
-            let beta = beta.value(&Round {
-                t: now.t - now.i, // one weight for the whole batch
-                dims: space.dims(),
-                candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
-                information_gain: now.state.gp().information_gain(),
-            });
-            let utility = match (now.i, region) {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = self.config.gp.open("ucb-pe", history, q, rng)?;
+        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
+        let mut search = self.config.gp.search(gp, &turn);
+        let beta = self.config.beta.value(&gp.round(&turn)); // one weight for the whole batch
+        while turn.wants_more() {
+            let utility = match (turn.picked(), self.config.region) {
                 (0, _) => Utility::Ucb { beta },
                 (_, true) => {
-                    let threshold = largest_lower_bound(now.state, beta);
+                    let threshold = largest_lower_bound(gp, beta);
                     Utility::RelevantDeviation { beta: 2.0 * beta, threshold }
                 }
                 (_, false) => Utility::StandardDeviation,
             };
-            solve(&now.state.scored(utility), rng)
-        })
+            let found = search.maximize(&gp.scored(utility), gp, &mut turn);
+            gp.condition(turn.push(found)?);
+        }
+        turn.finish()
     }
 }
 
 /// `max mu - beta sigma` over the candidates, whose deviations are those before the batch.
-fn largest_lower_bound(state: &State, beta: f64) -> f64 {
+fn largest_lower_bound(gp: &GpState, beta: f64) -> f64 {
     let lower = |set: &Candidates| -> f64 {
         let bounds = set.mean().iter().zip(set.observed_variance());
         bounds
             .map(|(mean, variance)| mean - beta * variance.max(0.0).sqrt())
             .fold(f64::NEG_INFINITY, f64::max)
     };
-    lower(state.kept()).max(lower(state.fresh()))
+    lower(gp.kept()).max(lower(gp.fresh()))
 }

@@ -2,3 +2,4 @@
 
 pub mod random;
 pub mod reg_evolution;
+pub mod sobol;

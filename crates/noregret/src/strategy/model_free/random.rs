@@ -2,11 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
-use crate::strategy::turn::batch::Batch;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Uniform random search.
@@ -14,21 +13,11 @@ use crate::strategy::{Proposal, Strategy};
 pub struct Random;
 
 impl Strategy for Random {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let mut batch = Batch::new(history);
-        for _ in 0..q.map_or(1, NonZeroUsize::get) {
-            let choice = batch.random(rng)?;
-            batch.push(choice, rng)?;
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = Turn::begin("random", history, q, rng);
+        while turn.wants_more() {
+            turn.push_random()?;
         }
-        Ok(Proposal {
-            choices: batch.choices,
-            memo: history.memo().clone(),
-            diagnostics: Diagnostics { algorithm: "random".into(), ..Diagnostics::default() },
-        })
+        turn.finish()
     }
 }

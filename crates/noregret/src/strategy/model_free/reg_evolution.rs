@@ -31,13 +31,12 @@ use std::ops::Range;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
 use crate::space::Pool;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Choice, History, Outcome};
-use crate::strategy::turn::batch::Batch;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Draws of one child. Where a quarter of the mutations would do, all fail with a probability below `1e-12`.
@@ -73,53 +72,34 @@ pub struct RegEvolution {
 impl TryFrom<RegEvolutionConfig> for RegEvolution {
     type Error = Error;
 
-    fn try_from(config: RegEvolutionConfig) -> Result<Self, Error> {
-        let counts =
-            [("population", config.population), ("sample", config.sample), ("neighbors", config.neighbors)];
-        if let Some((option, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(AlgorithmError::OutOfRange { option, range: "at least 1", value: 0.0 }.into());
+    fn try_from(config: RegEvolutionConfig) -> Result<Self> {
+        let RegEvolutionConfig { population, sample, step, neighbors } = config;
+        for (option, count) in [("population", population), ("sample", sample), ("neighbors", neighbors)] {
+            AlgorithmError::check_count(option, count)?;
         }
-        if !(config.step > 0.0 && config.step.is_finite()) {
-            let range = "positive and finite";
-            return Err(AlgorithmError::OutOfRange { option: "step", range, value: config.step }.into());
-        }
+        AlgorithmError::check_positive("step", step)?;
         Ok(Self { config })
     }
 }
 
 impl Strategy for RegEvolution {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let population = self.population(history);
         let started = history.len() + history.pending().len();
-        let mut batch = Batch::new(history);
-        let mut design_points = 0;
-        for i in 0..q.map_or(1, NonZeroUsize::get) {
-            let first_generation = started + i < self.config.population || population.is_empty();
-            design_points += usize::from(first_generation);
-            let child = if first_generation {
-                None
-            } else {
-                let parent = self.parent(history, population.clone(), rng);
-                self.child(&history.points().point(parent), &batch, history, rng)
+        let mut turn = Turn::begin("reg-evolution", history, q, rng);
+        while turn.wants_more() {
+            if started + turn.choices().len() < self.config.population || population.is_empty() {
+                turn.diagnostics.design_points += 1; // the first generation
+                turn.push_random()?;
+                continue;
+            }
+            let parent = self.parent(history, population.clone(), turn.rng);
+            match self.child(&history.points().point(parent), &mut turn) {
+                Some(child) => turn.push_choice(child)?,
+                None => turn.push_random()?,
             };
-            let choice = match child {
-                Some(child) => child,
-                None => batch.random(rng)?,
-            };
-            batch.push(choice, rng)?;
         }
-        let diagnostics = Diagnostics {
-            algorithm: "reg-evolution".into(),
-            design_points,
-            duplicates_avoided: batch.duplicates_avoided,
-            ..Diagnostics::default()
-        };
-        Ok(Proposal { choices: batch.choices, memo: history.memo().clone(), diagnostics })
+        turn.finish()
     }
 }
 
@@ -146,29 +126,17 @@ impl RegEvolution {
     }
 
     /// A mutation of `parent` that may be suggested, if one is found.
-    fn child(
-        &self,
-        parent: &[f64],
-        batch: &Batch<'_>,
-        history: &History,
-        rng: &mut Stream,
-    ) -> Option<Choice> {
-        match history.space().as_pool() {
-            Some(pool) => self.neighbor(parent, pool, batch, rng),
-            None => self.mutation(parent, batch, history, rng),
+    fn child(&self, parent: &[f64], turn: &mut Turn<'_>) -> Option<Choice> {
+        match turn.history.space().as_pool() {
+            Some(pool) => self.neighbor(parent, pool, turn),
+            None => self.mutation(parent, turn),
         }
     }
 
     /// The parent with one parameter changed.
-    fn mutation(
-        &self,
-        parent: &[f64],
-        batch: &Batch<'_>,
-        history: &History,
-        rng: &mut Stream,
-    ) -> Option<Choice> {
-        let space = history.space();
-        let region = history.region(&batch.taken);
+    fn mutation(&self, parent: &[f64], turn: &mut Turn<'_>) -> Option<Choice> {
+        let (region, rng) = turn.region_and_rng();
+        let space = region.space;
         let movable: Vec<usize> =
             (0..space.dims()).filter(|&k| space.kinds()[k].levels() != Some(1)).collect();
         if movable.is_empty() {
@@ -187,7 +155,7 @@ impl RegEvolution {
     }
 
     /// One of the nearest free rows that differ from the parent, in one pass over the pool.
-    fn neighbor(&self, parent: &[f64], pool: &Pool, batch: &Batch<'_>, rng: &mut Stream) -> Option<Choice> {
+    fn neighbor(&self, parent: &[f64], pool: &Pool, turn: &mut Turn<'_>) -> Option<Choice> {
         let choice = |row: usize| Choice { x: pool.point(row), row: Some(row) };
         // The farthest on top. Distances are not negative, so their bits are in the order of their values.
         let mut nearest: BinaryHeap<(u64, usize)> = BinaryHeap::new();
@@ -196,7 +164,7 @@ impl RegEvolution {
             let key = (distance.to_bits(), row);
             let full = nearest.len() == self.config.neighbors;
             let too_far = full && nearest.peek().is_some_and(|farthest| key >= *farthest);
-            if distance > 0.0 && !too_far && !batch.is_taken(&choice(row)) {
+            if distance > 0.0 && !too_far && !turn.is_taken(&choice(row)) {
                 if full {
                     nearest.pop();
                 }
@@ -207,7 +175,7 @@ impl RegEvolution {
         if nearest.is_empty() {
             return None;
         }
-        let (_, row) = nearest[rng.random_range(0..nearest.len())];
+        let (_, row) = nearest[turn.rng.random_range(0..nearest.len())];
         Some(choice(row))
     }
 }

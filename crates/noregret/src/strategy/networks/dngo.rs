@@ -12,13 +12,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
 use crate::maximize::grid::best_row;
 use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::history::History;
-use crate::strategy::networks::model::learned::{Learned, LearnedConfig, Learning, Start, State};
-use crate::strategy::networks::model::{Course, Initial, candidates, close_in, joined};
+use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
+use crate::strategy::networks::model::learning::{Learning, Start};
+use crate::strategy::networks::model::opening::Opening;
+use crate::strategy::networks::model::search::{candidates, close_in};
+use crate::strategy::networks::model::{check_candidates, joined};
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::epochs::{Epochs, Method, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
@@ -81,9 +84,9 @@ pub struct Dngo {
 impl TryFrom<DngoConfig> for Dngo {
     type Error = Error;
 
-    fn try_from(config: DngoConfig) -> Result<Self, Error> {
+    fn try_from(config: DngoConfig) -> Result<Self> {
         config.network.validate()?;
-        Course::check_candidates(config.candidates)?;
+        check_candidates(config.candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -98,36 +101,36 @@ impl TryFrom<DngoConfig> for Dngo {
     }
 }
 
-/// The improvement to be expected of points.
+/// The improvement that is expected of points.
 struct Improvement<'a> {
-    state: &'a State,
+    network: &'a LearnedNetwork,
     layer: LastLayer,
     utility: Utility,
 }
 
 impl<'a> Improvement<'a> {
     /// Given what was told, and points whose values will be as expected.
-    fn new(state: &'a State, running: &Points) -> Result<Self, Error> {
-        let running = state.encoder.encode(running, 0..running.len());
-        let x = joined(&state.told.data.x, &running);
+    fn new(network: &'a LearnedNetwork, running: &Points) -> Result<Self> {
+        let running = network.encoder.encode(running, 0..running.len());
+        let x = joined(&network.told.data.x, &running);
         let mut trace = Trace::default();
-        state.network.forward(&state.theta, x.as_ref(), &mut trace);
-        let hidden = state.network.last_hidden(&trace);
-        let layer = LastLayer::fit(hidden, &state.told.data.y)?;
+        network.network.forward(&network.theta, x.as_ref(), &mut trace);
+        let hidden = network.network.last_hidden(&trace);
+        let layer = LastLayer::fit(hidden, &network.told.data.y)?;
         let mean = |j: usize| layer.predict(column(hidden, j)).0;
         let best = (0..hidden.ncols()).map(mean).fold(f64::NEG_INFINITY, f64::max);
-        Ok(Self { state, layer, utility: Utility::LogExpectedImprovement { best } })
+        Ok(Self { network, layer, utility: Utility::LogExpectedImprovement { best } })
     }
 
     fn values(&self, points: &Points) -> Vec<f64> {
-        let panel = self.state.network.panel();
+        let panel = self.network.network.panel();
         let panels: Vec<Vec<f64>> = (0..points.len().div_ceil(panel))
             .into_par_iter()
             .map_init(Trace::default, |trace, i| {
                 let range = i * panel..((i + 1) * panel).min(points.len());
-                let x = self.state.encoder.encode(points, range);
-                self.state.network.forward(&self.state.theta, x.as_ref(), trace);
-                let hidden = self.state.network.last_hidden(trace);
+                let x = self.network.encoder.encode(points, range);
+                self.network.network.forward(&self.network.theta, x.as_ref(), trace);
+                let hidden = self.network.network.last_hidden(trace);
                 let value = |j: usize| {
                     let (mean, variance) = self.layer.predict(column(hidden, j));
                     self.utility.value(mean, variance.sqrt())
@@ -147,7 +150,7 @@ impl<'a> Improvement<'a> {
         if let Some(pool) = region.space.as_pool() {
             return best_row(pool, region, |rows| self.values(rows));
         }
-        let points = candidates(region, count, &self.state.told.centers(), rng)?;
+        let points = candidates(region, count, &self.network.told.centers(), rng)?;
         close_in(|points| self.values(points), &self.values(&points), &points, region, rng)
     }
 }
@@ -157,29 +160,16 @@ fn column(m: faer::MatRef<'_, f32>, j: usize) -> &[f32] {
 }
 
 impl Strategy for Dngo {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let DngoConfig { network, candidates, initial_points, .. } = &self.config;
-        let (initial, initial_points) = (Initial::Sobol, *initial_points);
-        let course = Course { name: "dngo", network, noise: 0.1, initial, initial_points };
-        let mut progress = course.begin(history, q, rng)?;
-        if progress.left == 0 {
-            return Ok(progress.end());
+        let mut turn = Opening::sobol(network, *initial_points).open("dngo", history, q, rng)?;
+        let Some(learned) = self.learned.prepare(&mut turn)? else { return turn.finish() };
+        while turn.wants_more() {
+            let improvement = Improvement::new(&learned, &turn.without_value())?;
+            let (region, rng) = turn.region_and_rng();
+            let found = improvement.maximize(&region, *candidates, rng);
+            turn.push(found)?;
         }
-        let state = self.learned.prepare(history, &mut progress.memo, &mut progress.diagnostics, rng)?;
-        let mut running = Points::new(history.space().dims());
-        history.pending().for_each(|choice| running.push(&choice.x));
-        progress.batch.choices.iter().for_each(|choice| running.push(&choice.x));
-        for _ in 0..progress.left {
-            let improvement = Improvement::new(&state, &running)?;
-            let found = improvement.maximize(&progress.region(), *candidates, rng);
-            let choice = progress.push(found, rng)?;
-            running.push(&choice.x);
-        }
-        Ok(progress.end())
+        turn.finish()
     }
 }

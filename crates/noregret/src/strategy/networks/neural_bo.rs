@@ -3,7 +3,7 @@
 //! 2020), which differ in their features and in what is made of the deviation.
 //!
 //! # Notation
-//! See `learned.rs`. `nu` is `nu`, `lambda` is `lambda`; `sigma_t` is in [`posterior`](crate::surrogate::neural::posterior).
+//! See `model/learning.rs`. `nu` is `nu`, `lambda` is `lambda`; `sigma_t` is in [`posterior`](crate::surrogate::neural::posterior).
 //!
 //! # Departures
 //! - `U` has all points told, initial ones too, and those that are running; dynamic features are those of the present parameters for
@@ -16,12 +16,19 @@ use std::num::NonZeroUsize;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::rng::Stream;
+use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::History;
-use crate::strategy::networks::model::learned::{Features, Field, Learned, LearnedConfig, Learning, Start};
-use crate::strategy::networks::model::{Course, Initial, candidates, close_in};
+use crate::strategy::networks::model::belief::{Belief, Features};
+use crate::strategy::networks::model::check_candidates;
+use crate::strategy::networks::model::field::Field;
+use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
+use crate::strategy::networks::model::learning::{Learning, Start};
+use crate::strategy::networks::model::opening::Opening;
+use crate::strategy::networks::model::search::{candidates, close_in};
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::posterior::Variance;
 use crate::surrogate::neural::{NetworkConfig, NetworkError};
@@ -129,26 +136,26 @@ pub struct NeuralBo {
 
 impl NeuralBo {
     /// NeuralBO.
-    pub fn published(config: NeuralBoConfig) -> Result<Self, Error> {
+    pub fn published(config: NeuralBoConfig) -> Result<Self> {
         Self::new("neural-bo", Policy::Draw, config)
     }
 
     /// NeuralTS.
-    pub fn neural_ts(config: NeuralBanditConfig) -> Result<Self, Error> {
+    pub fn neural_ts(config: NeuralBanditConfig) -> Result<Self> {
         Self::new("neural-ts", Policy::Draw, config.into())
     }
 
     /// NeuralUCB.
-    pub fn neural_ucb(config: NeuralBanditConfig) -> Result<Self, Error> {
+    pub fn neural_ucb(config: NeuralBanditConfig) -> Result<Self> {
         Self::new("neural-ucb", Policy::Bound, config.into())
     }
 
-    fn new(name: &'static str, policy: Policy, config: NeuralBoConfig) -> Result<Self, Error> {
+    fn new(name: &'static str, policy: Policy, config: NeuralBoConfig) -> Result<Self> {
         config.network.validate()?;
         let NeuralBoConfig { nu, lambda, candidates, .. } = config;
-        Course::check("nu", nu, "finite and not negative", nu >= 0.0 && nu.is_finite())?;
-        Course::check("lambda", lambda, "from 1e-6 to 1e6", (1e-6..=1e6).contains(&lambda))?;
-        Course::check_candidates(candidates)?;
+        AlgorithmError::check("nu", nu, nu >= 0.0 && nu.is_finite(), "finite and not negative")?;
+        AlgorithmError::check("lambda", lambda, (1e-6..=1e6).contains(&lambda), "from 1e-6 to 1e6")?;
+        check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -199,69 +206,66 @@ impl From<NeuralBanditConfig> for NeuralBoConfig {
 }
 
 impl Strategy for NeuralBo {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let NeuralBoConfig { network, features, variance, nu, lambda, initial_points, .. } = &self.config;
-        let course = Course {
-            name: self.name,
-            network,
-            noise: lambda.sqrt(),
-            initial: Initial::Sobol,
-            initial_points: *initial_points,
-        };
-        let mut progress = course.begin(history, q, rng)?;
-        if progress.left == 0 {
-            return Ok(progress.end());
-        }
-        let state = self.learned.prepare(history, &mut progress.memo, &mut progress.diagnostics, rng)?;
-        let mut running = Points::new(history.space().dims());
-        history.pending().for_each(|choice| running.push(&choice.x));
-        progress.batch.choices.iter().for_each(|choice| running.push(&choice.x));
-        let mut belief = state.belief(*features, *variance, *lambda, &running)?;
-        let count = self.config.candidates;
-        let centers = if self.policy == Policy::Draw { Vec::new() } else { state.told.centers() };
-        let field = Field::new(&belief, &progress.region(), || {
-            candidates(&progress.history.region(&progress.batch.taken), count, &centers, rng)
-        })?;
+        let mut turn = Opening::sobol(network, *initial_points).open(self.name, history, q, rng)?;
+        let Some(learned) = self.learned.prepare(&mut turn)? else { return turn.finish() };
+        let mut belief = learned.belief(*features, *variance, *lambda, &turn.without_value())?;
+        let field = self.field(&belief, &learned, &mut turn)?;
         let mut computed = 0;
-        for i in 0..progress.left {
+        while turn.wants_more() {
+            if self.policy == Policy::Bound && turn.picked() > 0 {
+                belief = learned.belief(*features, *variance, *lambda, &turn.without_value())?;
+            }
+            let (region, rng) = turn.region_and_rng();
             let found = match self.policy {
-                Policy::Draw => field.best(&belief, &progress.region(), || {
+                Policy::Draw => field.best(&belief, &region, || {
                     let z: f64 = StandardNormal.sample(rng);
                     nu * z
                 }),
-                Policy::Bound => {
-                    if i > 0 {
-                        let last = progress.batch.choices.last().map(|choice| choice.x.clone());
-                        last.iter().for_each(|x| running.push(x));
-                        belief = state.belief(*features, *variance, *lambda, &running)?;
-                    }
-                    field.best(&belief, &progress.region(), || *nu)
-                }
+                Policy::Bound => field
+                    .best(&belief, &region, || *nu)
+                    .and_then(|(first, count)| Ok((climbed(first, &belief, *nu, &region, rng)?, count))),
             };
-            let mut found = found.map(|(maximum, more)| {
-                computed += more;
+            let found = found.map(|(maximum, count)| {
+                computed += count;
                 maximum
             });
-            if let (Policy::Bound, Ok(first), None) = (self.policy, &found, history.space().as_pool()) {
-                let start = Points::from_columns(first.x.len(), &first.x);
-                let score = |points: &Points| belief.bounds(points, *nu);
-                let close = close_in(score, &[first.value], &start, &progress.region(), rng);
-                found = close.map(|mut maximum| {
-                    maximum.work += first.work;
-                    maximum
-                });
-            }
-            progress.push(found, rng)?;
+            turn.push(found)?;
         }
-        progress.diagnostics.counters.insert("deviations_computed".into(), computed as f64);
+        turn.diagnostics.counters.insert("deviations_computed".into(), computed as f64);
         if belief.jitter > 0.0 {
-            progress.diagnostics.counters.insert("jitter_of_deviations".into(), belief.jitter);
+            turn.diagnostics.counters.insert("jitter_of_deviations".into(), belief.jitter);
         }
-        Ok(progress.end())
+        turn.finish()
     }
+}
+
+impl NeuralBo {
+    /// Where draws or bounds are compared; bounds also near the best evaluations.
+    fn field(&self, belief: &Belief<'_>, learned: &LearnedNetwork, turn: &mut Turn<'_>) -> Result<Field> {
+        if let Some(pool) = turn.history.space().as_pool() {
+            return Ok(Field::of_pool(belief, pool));
+        }
+        let centers = if self.policy == Policy::Draw { Vec::new() } else { learned.told.centers() };
+        let (region, rng) = turn.region_and_rng();
+        Ok(Field::of_points(belief, candidates(&region, self.config.candidates, &centers, rng)?))
+    }
+}
+
+/// From the candidate with the highest bound to a higher one nearby; a row of a pool stays where it is.
+fn climbed(
+    first: Maximum,
+    belief: &Belief<'_>,
+    nu: f64,
+    region: &Region<'_>,
+    rng: &mut Stream,
+) -> Result<Maximum, MaximizeError> {
+    if region.space.as_pool().is_some() {
+        return Ok(first);
+    }
+    let start = Points::from_columns(first.x.len(), &first.x);
+    let mut best = close_in(|points| belief.bounds(points, nu), &[first.value], &start, region, rng)?;
+    best.work += first.work;
+    Ok(best)
 }

@@ -9,16 +9,20 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
+use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
-use crate::strategy::networks::model::learned::{Learning, Lesson, Start};
-use crate::strategy::networks::model::{Course, Initial, Told, maximize, streams};
+use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
+use crate::strategy::networks::model::opening::Opening;
+use crate::strategy::networks::model::search::{Effort, maximize};
+use crate::strategy::networks::model::told::Told;
+use crate::strategy::networks::model::{check_candidates, streams};
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::draw::Draw;
+use crate::surrogate::neural::draw::{Data, Draw};
 use crate::surrogate::neural::epochs::Learner;
-use crate::surrogate::neural::{NetworkConfig, NetworkError};
+use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError};
 
 /// Settings of NeuralGreedy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,11 +68,11 @@ pub struct NeuralGreedy {
 impl TryFrom<NeuralGreedyConfig> for NeuralGreedy {
     type Error = Error;
 
-    fn try_from(config: NeuralGreedyConfig) -> Result<Self, Error> {
+    fn try_from(config: NeuralGreedyConfig) -> Result<Self> {
         config.network.validate()?;
         let NeuralGreedyConfig { noise, candidates, .. } = config;
-        Course::check("noise", noise, "from 1e-3 to 1e3", (1e-3..=1e3).contains(&noise))?;
-        Course::check_candidates(candidates)?;
+        AlgorithmError::check("noise", noise, (1e-3..=1e3).contains(&noise), "from 1e-3 to 1e3")?;
+        check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -77,56 +81,57 @@ impl TryFrom<NeuralGreedyConfig> for NeuralGreedy {
 }
 
 impl Strategy for NeuralGreedy {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let NeuralGreedyConfig { network, noise, training, standardize, .. } = &self.config;
-        let NeuralGreedyConfig { candidates, polished, initial_points, .. } = self.config;
-        let initial = Initial::Sobol;
-        let course = Course { name: "neural-greedy", network, noise: *noise, initial, initial_points };
-        let mut progress = course.begin(history, q, rng)?;
-        if progress.left == 0 {
-            return Ok(progress.end());
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let NeuralGreedyConfig { network, noise, standardize, initial_points, .. } = &self.config;
+        let mut turn = Opening::sobol(network, *initial_points).open("neural-greedy", history, q, rng)?;
+        if !turn.wants_more() {
+            return turn.finish();
         }
         let encoder = network.encoder(history.space())?;
-        let diagnostics = &mut progress.diagnostics;
-        let told = Told::new(history, history.len(), &encoder, *standardize, *noise, 0, diagnostics);
-        let members: Vec<Result<(Draw, Diagnostics), Error>> = streams(progress.left, rng)
-            .into_par_iter()
-            .map(|mut own| {
-                let (network, start) = Start::Scaled.network(network, encoder.inputs(), &mut own);
-                let mut data = told.data.clone();
-                for (y, w) in data.y.iter_mut().zip(&data.weights) {
-                    let z: f32 = StandardNormal.sample(&mut own);
-                    *y += data.noise / w.sqrt() * z;
-                }
-                let mut learner = Learner::new(start.clone());
-                let mut said = Diagnostics::default();
-                let lesson = Lesson { network: &network, data: &data, ridge: noise * noise, start: &start };
-                training.teach(lesson, &mut learner, &mut own, &mut said)?;
-                Ok((Draw::of_network(network, encoder.clone(), learner.theta), said))
-            })
-            .collect();
+        let told =
+            Told::new(history, history.len(), &encoder, *standardize, *noise, 0, &mut turn.diagnostics);
+        let fit = |mut own: Stream| self.fit_perturbed(&told.data, &encoder, &mut own);
+        let members: Vec<Result<(Draw, Diagnostics)>> =
+            streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();
+        let effort = Effort { candidates: self.config.candidates, polished: self.config.polished };
         let centers = told.centers();
         for member in members {
             let (draw, said) = member?;
-            for (name, value) in said.counters {
-                // Steps add up; of the rest the largest is worth knowing.
-                let known = progress.diagnostics.counters.entry(name.clone()).or_insert(0.0);
-                *known = if name == "training_steps" { *known + value } else { known.max(value) };
-            }
-            for note in said.notes {
-                if !progress.diagnostics.notes.contains(&note) {
-                    progress.diagnostics.notes.push(note);
-                }
-            }
-            let smooth = draw.is_differentiable();
-            let found = maximize(&draw, &progress.region(), candidates, polished, smooth, &centers, rng);
-            progress.push(found, rng)?;
+            add_up(&said, &mut turn.diagnostics);
+            let found = maximize(&draw, effort, &centers, &mut turn);
+            turn.push(found)?;
         }
-        Ok(progress.end())
+        turn.finish()
+    }
+}
+
+impl NeuralGreedy {
+    /// A network fitted to perturbed values, and what is to be said of it.
+    fn fit_perturbed(&self, data: &Data, encoder: &Encoder, own: &mut Stream) -> Result<(Draw, Diagnostics)> {
+        let NeuralGreedyConfig { network, noise, training, .. } = &self.config;
+        let (network, start) = Start::Scaled.network(network, encoder.inputs(), own);
+        let mut data = data.clone();
+        for (y, w) in data.y.iter_mut().zip(&data.weights) {
+            let z: f32 = StandardNormal.sample(own);
+            *y += data.noise / w.sqrt() * z;
+        }
+        let mut learner = Learner::new(start.clone());
+        let mut said = Diagnostics::default();
+        let task = Assignment { network: &network, data: &data, ridge: noise * noise, start: &start };
+        training.teach(task, &mut learner, own, &mut said)?;
+        Ok((Draw::of_network(network, encoder.clone(), learner.theta), said))
+    }
+}
+
+/// Steps add up; of the rest the largest is worth knowing. What is said twice is said once.
+fn add_up(said: &Diagnostics, all: &mut Diagnostics) {
+    for (name, &value) in &said.counters {
+        let known = all.counters.entry(name.clone()).or_insert(0.0);
+        *known = if name == "training_steps" { *known + value } else { known.max(value) };
+    }
+    for note in &said.notes {
+        if !all.notes.contains(note) {
+            all.notes.push(note.clone());
+        }
     }
 }

@@ -21,15 +21,22 @@ use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
-use crate::strategy::memo::{Memo, Neural, Trainings};
-use crate::strategy::networks::model::{Course, Initial, Told, maximize, streams};
+use crate::strategy::memo::{Neural, Trainings};
+use crate::strategy::networks::model::opening::{Initial, Opening};
+use crate::strategy::networks::model::search::{Effort, maximize};
+use crate::strategy::networks::model::told::Told;
+use crate::strategy::networks::model::{check_candidates, streams};
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::draw::{Draw, Sampler};
-use crate::surrogate::neural::{NetworkConfig, NetworkError, Training};
+use crate::surrogate::neural::draw::{Data, Draw, Sampler};
+use crate::surrogate::neural::regression::Fitted;
+use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError, Training};
 
 /// Fits that run side by side ...
 const GROUP: usize = 8;
@@ -144,17 +151,17 @@ pub struct StoBnts {
 
 impl StoBnts {
     /// Algorithm 1.
-    pub fn network(config: StoBntsConfig) -> Result<Self, Error> {
+    pub fn network(config: StoBntsConfig) -> Result<Self> {
         Self::new(config, Variant::Network)
     }
 
     /// Algorithm 2.
-    pub fn linear(config: StoBntsConfig) -> Result<Self, Error> {
+    pub fn linear(config: StoBntsConfig) -> Result<Self> {
         Self::new(config, Variant::Linear)
     }
 
     /// A deep ensemble.
-    pub fn ensemble(config: DeepEnsembleConfig) -> Result<Self, Error> {
+    pub fn ensemble(config: DeepEnsembleConfig) -> Result<Self> {
         let DeepEnsembleConfig {
             network,
             noise,
@@ -182,13 +189,13 @@ impl StoBnts {
         Self::new(config, Variant::Ensemble { regularize })
     }
 
-    fn new(config: StoBntsConfig, variant: Variant) -> Result<Self, Error> {
+    fn new(config: StoBntsConfig, variant: Variant) -> Result<Self> {
         let StoBntsConfig { noise, beta, candidates, .. } = config;
         config.network.validate()?;
         // Below a thousandth the equations have more digits than 32 bits hold.
-        Course::check("noise", noise, "from 1e-3 to 1e3", (1e-3..=1e3).contains(&noise))?;
-        Course::check("beta", beta, "from 1e-6 to 1e6", (1e-6..=1e6).contains(&beta))?;
-        Course::check_candidates(candidates)?;
+        AlgorithmError::check("noise", noise, (1e-3..=1e3).contains(&noise), "from 1e-3 to 1e3")?;
+        AlgorithmError::check("beta", beta, (1e-6..=1e6).contains(&beta), "from 1e-6 to 1e6")?;
+        check_candidates(candidates)?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -205,82 +212,101 @@ impl StoBnts {
 }
 
 impl Strategy for StoBnts {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let StoBntsConfig { network, noise, beta, perturb, standardize, training, .. } = &self.config;
-        let StoBntsConfig { candidates, polished, initial, initial_points, .. } = self.config;
-        let course = Course { name: self.name(), network, noise: *noise, initial, initial_points };
-        let mut progress = course.begin(history, q, rng)?;
-        if progress.left == 0 {
-            return Ok(progress.end());
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let StoBntsConfig { network, noise, standardize, initial, initial_points: points, .. } = &self.config;
+        let opening = Opening { network, noise: *noise, initial: *initial, points: *points };
+        let mut turn = opening.open(self.name(), history, q, rng)?;
+        if !turn.wants_more() {
+            return turn.finish();
         }
         let encoder = network.encoder(history.space())?;
-        let diagnostics = &mut progress.diagnostics;
-        let told = Told::new(history, history.len(), &encoder, *standardize, *noise, 0, diagnostics);
-        #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-        let beta = *beta as f32;
-        let network = network.network(encoder.inputs());
-        let sampler = Sampler { network, encoder, training: *training, beta, perturb: *perturb };
-        let mut own = if self.config.redraw {
-            streams(progress.left, rng)
-        } else {
-            constant_streams(progress.left, history, &mut progress.memo, rng)
-        };
-        let centers = told.centers();
-        let (mut steps, mut largest, mut capped, mut jitter) = (0, 0.0_f64, 0, 0.0_f64);
+        let told =
+            Told::new(history, history.len(), &encoder, *standardize, *noise, 0, &mut turn.diagnostics);
+        let sampler = self.sampler(encoder);
+        let mut streams = self.streams(&mut turn);
+        let effort = Effort { candidates: self.config.candidates, polished: self.config.polished };
+        let (centers, mut account) = (told.centers(), Account::default());
         // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
         let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
-        for own in own.chunks_mut(group) {
-            let draws: Vec<Result<Draw, NotPositiveDefinite>> = own
-                .par_iter_mut()
-                .map(|own| match self.variant {
-                    Variant::Network => sampler.sto_bnts(&told.data, own),
-                    Variant::Linear => sampler.sto_bnts_linear(&told.data, own),
-                    Variant::Ensemble { regularize } => sampler.ensemble_member(&told.data, regularize, own),
-                })
-                .collect();
+        for streams in streams.chunks_mut(group) {
+            let draw = |own| self.draw(&sampler, &told.data, own);
+            let draws: Vec<Result<Draw, NotPositiveDefinite>> = streams.par_iter_mut().map(draw).collect();
             for draw in draws {
                 let draw = draw?;
-                steps += draw.fitted.steps;
-                largest = if draw.fitted.gradient > largest || draw.fitted.gradient.is_nan() {
-                    draw.fitted.gradient
-                } else {
-                    largest
-                };
-                capped += usize::from(!draw.fitted.converged);
-                jitter = jitter.max(draw.fitted.jitter);
-                let smooth = draw.is_differentiable();
-                let found = maximize(&draw, &progress.region(), candidates, polished, smooth, &centers, rng);
-                progress.push(found, rng)?;
+                account.add(&draw.fitted);
+                let found = maximize(&draw, effort, &centers, &mut turn);
+                turn.push(found)?;
             }
         }
-        let counters = &mut progress.diagnostics.counters;
-        counters.insert("training_steps".into(), steps as f64);
-        counters.insert("gradient_left".into(), largest);
-        counters.insert("fits_not_converged".into(), capped as f64);
-        if jitter > 0.0 {
-            counters.insert("jitter".into(), jitter);
-        }
-        Ok(progress.end())
+        account.write(&mut turn.diagnostics);
+        turn.finish()
     }
 }
 
-/// The same streams in every iteration, by the memo's seed.
-fn constant_streams(count: usize, history: &History, memo: &mut Memo, rng: &mut Stream) -> Vec<Stream> {
-    let fresh = rng.next_u64();
-    let neural = memo.neural.get_or_insert(Neural {
-        seed: fresh,
-        revision: history.revision(),
-        trainings: Trainings::default(),
-    });
-    let stream = |i: usize| {
-        let mut own = Stream::seed_from_u64(neural.seed);
-        own.set_stream(i as u64);
-        own
-    };
-    (0..count).map(stream).collect()
+impl StoBnts {
+    fn sampler(&self, encoder: Encoder) -> Sampler {
+        let StoBntsConfig { network, training, beta, perturb, .. } = &self.config;
+        #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+        let beta = *beta as f32;
+        let network = network.network(encoder.inputs());
+        Sampler { network, encoder, training: *training, beta, perturb: *perturb }
+    }
+
+    /// One function.
+    fn draw(&self, sampler: &Sampler, data: &Data, own: &mut Stream) -> Result<Draw, NotPositiveDefinite> {
+        match self.variant {
+            Variant::Network => sampler.sto_bnts(data, own),
+            Variant::Linear => sampler.sto_bnts_linear(data, own),
+            Variant::Ensemble { regularize } => sampler.ensemble_member(data, regularize, own),
+        }
+    }
+
+    /// A stream for every point: fresh ones, or the same in every iteration by the memo's seed.
+    fn streams(&self, turn: &mut Turn<'_>) -> Vec<Stream> {
+        let count = turn.missing();
+        if self.config.redraw {
+            return streams(count, turn.rng);
+        }
+        let fresh = turn.rng.next_u64();
+        let revision = turn.history.revision();
+        let neural =
+            turn.memo.neural.get_or_insert(Neural { seed: fresh, revision, trainings: Trainings::default() });
+        let stream = |i: usize| {
+            let mut own = Stream::seed_from_u64(neural.seed);
+            own.set_stream(i as u64);
+            own
+        };
+        (0..count).map(stream).collect()
+    }
+}
+
+/// What the fits of a turn cost, and how far they came.
+#[derive(Default)]
+struct Account {
+    steps: usize,
+    /// The largest gradient that was left; not a number if one was not.
+    gradient: f64,
+    not_converged: usize,
+    jitter: f64,
+}
+
+impl Account {
+    fn add(&mut self, fitted: &Fitted) {
+        self.steps += fitted.steps;
+        if fitted.gradient > self.gradient || fitted.gradient.is_nan() {
+            self.gradient = fitted.gradient;
+        }
+        self.not_converged += usize::from(!fitted.converged);
+        self.jitter = self.jitter.max(fitted.jitter);
+    }
+
+    fn write(&self, diagnostics: &mut Diagnostics) {
+        let counters = &mut diagnostics.counters;
+        counters.insert("training_steps".into(), self.steps as f64);
+        counters.insert("gradient_left".into(), self.gradient);
+        counters.insert("fits_not_converged".into(), self.not_converged as f64);
+        if self.jitter > 0.0 {
+            counters.insert("jitter".into(), self.jitter);
+        }
+    }
 }

@@ -29,18 +29,16 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::math::rng::Stream;
 use crate::maximize::grid::{best_of, best_row};
 use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::arms::bbkb::design;
-use crate::strategy::diagnostics::Diagnostics;
-use crate::strategy::gp::model::{mean_and_sd, values_with_worst};
-use crate::strategy::history::{Choice, History};
+use crate::strategy::dataset::{mean_and_sd, values_with_worst};
+use crate::strategy::history::History;
 use crate::strategy::memo::Units;
-use crate::strategy::turn::batch::Batch;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::Surrogate;
 use crate::surrogate::forest::{Forest, ForestConfig};
@@ -88,63 +86,36 @@ pub struct RandomForest {
 impl TryFrom<RandomForestConfig> for RandomForest {
     type Error = Error;
 
-    fn try_from(config: RandomForestConfig) -> Result<Self, Error> {
+    fn try_from(config: RandomForestConfig) -> Result<Self> {
         let ForestConfig { trees, features, min_leaf, .. } = config.forest;
-        let checks = [
-            ("trees", (1..=MAX_TREES).contains(&trees), "between 1 and 10000", trees as f64),
-            ("features", features > 0.0 && features <= 1.0, "above 0 and at most 1", features),
-            ("min_leaf", min_leaf > 0, "at least 1", min_leaf as f64),
-            ("candidates", config.candidates > 0, "at least 1", config.candidates as f64),
-        ];
-        match checks.into_iter().find(|(_, is_right, ..)| !is_right) {
-            Some((option, _, range, value)) => {
-                Err(AlgorithmError::OutOfRange { option, range, value }.into())
-            }
-            None => Ok(Self { config }),
-        }
+        let few = (1..=MAX_TREES).contains(&trees);
+        AlgorithmError::check("trees", trees as f64, few, "between 1 and 10000")?;
+        let share = features > 0.0 && features <= 1.0;
+        AlgorithmError::check("features", features, share, "above 0 and at most 1")?;
+        AlgorithmError::check_count("min_leaf", min_leaf)?;
+        AlgorithmError::check_count("candidates", config.candidates)?;
+        Ok(Self { config })
     }
 }
 
 impl Strategy for RandomForest {
-    fn propose(
-        &mut self,
-        history: &History,
-        q: Option<NonZeroUsize>,
-        rng: &mut Stream,
-    ) -> Result<Proposal, Error> {
-        let q = q.map_or(1, NonZeroUsize::get);
-        let mut memo = history.memo().clone();
-        let mut batch = Batch::new(history);
-        let mut diagnostics = Diagnostics { algorithm: "random-forest".into(), ..Diagnostics::default() };
-        let wanted = self.config.initial_points;
-        let done = design(&mut batch, history, NonZeroUsize::new(q), wanted, &mut memo, rng)?;
-        diagnostics.design_points = batch.choices.len();
-        if !done {
-            let mut belief = Belief::new(&self.config.forest, history, rng);
-            let running: Vec<&Choice> = history.pending().chain(&batch.choices).collect();
-            belief.assume(&running, rng);
-            while batch.choices.len() < q {
-                let choice = match self.maximize(&belief, &history.region(&batch.taken), rng) {
-                    Ok(maximum) => {
-                        diagnostics.work += maximum.work;
-                        Choice { x: maximum.x, row: maximum.row }
-                    }
-                    // The candidates are used up, but the space may not be.
-                    Err(MaximizeError::NothingLeft { .. }) => {
-                        diagnostics.duplicates_avoided += 1;
-                        batch.random(rng)?
-                    }
-                    Err(error) => return Err(error.into()),
-                };
-                let choice = batch.push(choice, rng)?.clone();
-                if batch.choices.len() < q {
-                    belief.assume(&[&choice], rng);
-                }
-            }
-            diagnostics.counters = belief.counters(history.len());
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = Turn::open("random-forest", history, q, self.config.initial_points, rng)?;
+        if !turn.wants_more() {
+            return turn.finish();
         }
-        diagnostics.duplicates_avoided += batch.duplicates_avoided;
-        Ok(Proposal { choices: batch.choices, memo, diagnostics })
+        let mut belief = Belief::new(&self.config.forest, history, turn.rng);
+        belief.assume(&turn.without_value(), turn.rng);
+        while turn.wants_more() {
+            let (region, rng) = turn.region_and_rng();
+            let found = self.maximize(&belief, &region, rng);
+            let x = turn.push(found)?.x.clone();
+            if turn.wants_more() {
+                belief.assume(&Points::from_columns(x.len(), &x), turn.rng);
+            }
+        }
+        turn.diagnostics.counters = belief.counters(history.len());
+        turn.finish()
     }
 }
 
@@ -255,15 +226,13 @@ impl<'a> Belief<'a> {
         Self { config, history, points, y, forest, means }
     }
 
-    /// Adds `choices` with the means they have, and fits again.
-    fn assume(&mut self, choices: &[&Choice], rng: &mut Stream) {
-        if choices.is_empty() {
+    /// Adds points with the means they have, and fits again.
+    fn assume(&mut self, points: &Points, rng: &mut Stream) {
+        if points.is_empty() {
             return;
         }
-        let mut assumed = Points::new(self.points.dims());
-        choices.iter().for_each(|choice| assumed.push(&choice.x));
-        self.y.extend(self.forest.marginals(&assumed).mean);
-        choices.iter().for_each(|choice| self.points.push(&choice.x));
+        self.y.extend(self.forest.marginals(points).mean);
+        (0..points.len()).for_each(|i| self.points.push(&points.point(i)));
         self.forest = Forest::fit(self.config, self.history.space().kinds(), &self.points, &self.y, rng);
         self.means = self.forest.marginals(&self.points).mean;
     }
@@ -289,7 +258,7 @@ mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
-    use crate::strategy::history::{Duplicates, Outcome};
+    use crate::strategy::history::{Choice, Duplicates, Outcome};
     use crate::strategy::model_free::random::Random;
     use crate::surrogate::forest::Variance;
 
@@ -376,7 +345,8 @@ mod tests {
         let config = ForestConfig::default();
         let mut belief = Belief::new(&config, &history, &mut stream(1, 0));
         let before = belief.forest.marginals(&Points::from_columns(1, &pool.point(34)));
-        belief.assume(&[&at(34), &at(34), &at(34)], &mut stream(1, 0));
+        let running = Points::from_columns(1, &[pool.point(34), pool.point(34), pool.point(34)].concat());
+        belief.assume(&running, &mut stream(1, 0));
         let after = belief.forest.marginals(&Points::from_columns(1, &pool.point(34)));
         assert!(after.variance[0] < 0.5 * before.variance[0], "{before:?} {after:?}");
         assert_eq!(belief.y[belief.y.len() - 1].to_bits(), before.mean[0].to_bits());

@@ -11,29 +11,29 @@ const RANDOM_TRIES: usize = 200;
 
 /// The points of one batch, each of them new.
 #[derive(Debug)]
-pub struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     history: &'a History,
     /// The points so far, as a maximizer must avoid them.
-    pub taken: Taken,
+    pub(crate) taken: Taken,
     /// The points so far.
-    pub choices: Vec<Choice>,
+    pub(crate) choices: Vec<Choice>,
     /// Repeats that were replaced.
-    pub duplicates_avoided: usize,
+    pub(crate) duplicates_avoided: usize,
 }
 
 impl<'a> Batch<'a> {
     /// An empty batch.
-    pub fn new(history: &'a History) -> Self {
+    pub(crate) fn new(history: &'a History) -> Self {
         Self { history, taken: Taken::default(), choices: Vec::new(), duplicates_avoided: 0 }
     }
 
     /// Whether the duplicates policy forbids this point.
-    pub fn is_taken(&self, choice: &Choice) -> bool {
+    pub(crate) fn is_taken(&self, choice: &Choice) -> bool {
         self.history.region(&self.taken).is_taken(&choice.x, choice.row)
     }
 
     /// Adds a point, or a random new one in its place if it is taken.
-    pub fn push(&mut self, choice: Choice, rng: &mut Stream) -> Result<&Choice, MaximizeError> {
+    pub(crate) fn push(&mut self, choice: Choice, rng: &mut Stream) -> Result<&Choice, MaximizeError> {
         let choice = if self.is_taken(&choice) {
             self.duplicates_avoided += 1;
             self.random(rng)?
@@ -48,7 +48,7 @@ impl<'a> Batch<'a> {
     }
 
     /// A uniform point that is not taken.
-    pub fn random(&self, rng: &mut Stream) -> Result<Choice, MaximizeError> {
+    pub(crate) fn random(&self, rng: &mut Stream) -> Result<Choice, MaximizeError> {
         let space = self.history.space();
         if let Some(pool) = space.as_pool() {
             let start = rng.random_range(0..pool.len());

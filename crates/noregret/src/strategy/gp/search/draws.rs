@@ -5,13 +5,15 @@
 use rand::RngExt;
 
 use crate::acquisition::utility::Utility;
-use crate::error::Error;
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::climb::Climber;
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::{MaximizeError, Maximum, Region, Taken, Work};
-use crate::strategy::gp::model::State;
+use crate::space::Pool;
+use crate::strategy::gp::model::GpState;
 use crate::strategy::history::{Choice, Duplicates, History};
+use crate::strategy::turn::Turn;
 use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::posterior::Joint;
 use crate::surrogate::points::Points;
@@ -53,43 +55,53 @@ pub(crate) struct Maxima {
 
 impl Draws {
     /// Factors the covariance of the most promising candidates of a model.
-    pub(crate) fn new(state: &mut State, history: &History, rng: &mut Stream) -> Result<Self, Error> {
-        let pool = history.space().as_pool();
-        if pool.is_none() {
-            // Where the mean itself is largest, which is seldom at a candidate.
-            state.add_fresh(&summit(state, history));
+    pub(crate) fn new(gp: &mut GpState, turn: &mut Turn<'_>) -> Result<Self> {
+        Self::of(gp, turn.history, turn.rng)
+    }
+
+    /// The same outside a turn.
+    pub(crate) fn of(gp: &mut GpState, history: &History, rng: &mut Stream) -> Result<Self> {
+        if let Some(pool) = history.space().as_pool() {
+            return Self::of_rows(gp, pool, rng);
         }
-        let state = &*state;
-        let gp = state.gp();
+        // Where the mean itself is largest, which is seldom at a candidate.
+        gp.add_fresh(&summit(gp, history));
+        let (kept, fresh) = (gp.kept(), gp.fresh());
+        let of_kept = top(&bounds(kept), LOOKED_AT);
+        let of_fresh: Vec<usize> = (0..fresh.len()).collect();
+        let (joint, points) = Candidates::joint(gp.gp(), &[(kept, &of_kept), (fresh, &of_fresh)])?;
+        let rows = vec![None; points.len()];
+        Ok(Self {
+            joint,
+            points,
+            rows,
+            largest_mean: largest_mean(gp, kept),
+            largest_sd: largest_sd(gp, kept),
+        })
+    }
+
+    fn of_rows(gp: &GpState, pool: &Pool, rng: &mut Stream) -> Result<Self> {
         let sampled; // rows of a pool that is too large to keep
-        let (kept, rows): (&Candidates, Option<Vec<usize>>) = match pool {
-            Some(pool) if state.kept().is_empty() => {
-                let rows: Vec<usize> =
-                    (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
-                let mut points = Points::new(pool.dims());
-                rows.iter().for_each(|&row| points.push(&pool.point(row)));
-                sampled = Candidates::new(gp, points);
-                (&sampled, Some(rows))
-            }
-            Some(pool) => (state.kept(), Some((0..pool.len()).collect())),
-            None => (state.kept(), None),
+        let (kept, rows): (&Candidates, Vec<usize>) = if gp.kept().is_empty() {
+            let rows: Vec<usize> =
+                (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
+            let mut points = Points::new(pool.dims());
+            rows.iter().for_each(|&row| points.push(&pool.point(row)));
+            sampled = Candidates::new(gp.gp(), points);
+            (&sampled, rows)
+        } else {
+            (gp.kept(), (0..pool.len()).collect())
         };
-        let fresh = state.fresh();
-        let bound = |set: &Candidates| -> Vec<f64> {
-            let bounds = set.mean().iter().zip(set.observed_variance());
-            bounds.map(|(mean, variance)| mean + BOUND * variance.max(0.0).sqrt()).collect()
-        };
-        let of_kept = top(&bound(kept), LOOKED_AT);
-        // Candidates around the best points are no rows of a pool.
-        let of_fresh: Vec<usize> = if pool.is_some() { Vec::new() } else { (0..fresh.len()).collect() };
-        let (joint, points) = Candidates::joint(gp, &[(kept, &of_kept), (fresh, &of_fresh)])?;
-        let row = |i: &usize| rows.as_ref().map(|rows| rows[*i]);
-        let rows = of_kept.iter().map(row).chain(of_fresh.iter().map(|_| None)).collect();
-        let means = kept.mean().iter().chain(fresh.mean()).copied();
-        let largest_mean = means.chain(state.means_at_data()).fold(f64::NEG_INFINITY, f64::max);
-        let variances = kept.observed_variance().iter().chain(fresh.observed_variance());
-        let largest_sd = variances.copied().fold(0.0, f64::max).sqrt();
-        Ok(Self { joint, points, rows, largest_mean, largest_sd })
+        let of_kept = top(&bounds(kept), LOOKED_AT);
+        let (joint, points) = Candidates::joint(gp.gp(), &[(kept, &of_kept)])?;
+        let rows = of_kept.iter().map(|i| Some(rows[*i])).collect();
+        Ok(Self {
+            joint,
+            points,
+            rows,
+            largest_mean: largest_mean(gp, kept),
+            largest_sd: largest_sd(gp, kept),
+        })
     }
 
     /// The posterior itself.
@@ -136,13 +148,19 @@ impl Draws {
         order
     }
 
-    /// The first of `order` that may be suggested.
-    pub(crate) fn first_free(&self, order: &[usize], region: &Region<'_>) -> Result<usize, MaximizeError> {
-        let free = |i: &&usize| {
+    /// The first candidate of `order` that may be suggested.
+    pub(crate) fn first_free(&self, order: &[usize], region: &Region<'_>) -> Result<Maximum, MaximizeError> {
+        let nothing = MaximizeError::NothingLeft { tried: order.len() };
+        self.place_of_first_free(order, region).map(|i| self.maximum(i)).ok_or(nothing)
+    }
+
+    /// Its place among the candidates.
+    pub(crate) fn place_of_first_free(&self, order: &[usize], region: &Region<'_>) -> Option<usize> {
+        let is_free = |i: &&usize| {
             let choice = self.choice(**i);
             !region.is_taken(&choice.x, choice.row)
         };
-        order.iter().find(free).copied().ok_or(MaximizeError::NothingLeft { tried: order.len() })
+        order.iter().find(is_free).copied()
     }
 
     /// Notes that the candidate at place `i` is in the batch, unless repeats are welcome.
@@ -154,26 +172,44 @@ impl Draws {
     }
 
     /// The candidate at place `i` as the result of a search.
-    pub(crate) fn maximum(&self, i: usize, value: f64) -> Maximum {
+    pub(crate) fn maximum(&self, i: usize) -> Maximum {
         let choice = self.choice(i);
-        Maximum { x: choice.x, row: choice.row, value, work: Work { values: self.len(), ..Work::default() } }
+        let work = Work { values: self.len(), ..Work::default() };
+        Maximum { x: choice.x, row: choice.row, value: f64::NAN, work }
     }
 }
 
+/// Upper bounds of the values at candidates, given the observed points alone.
+fn bounds(set: &Candidates) -> Vec<f64> {
+    let marginals = set.mean().iter().zip(set.observed_variance());
+    marginals.map(|(mean, variance)| mean + BOUND * variance.max(0.0).sqrt()).collect()
+}
+
+/// Over candidates and observed points.
+fn largest_mean(gp: &GpState, kept: &Candidates) -> f64 {
+    let means = kept.mean().iter().chain(gp.fresh().mean()).copied();
+    means.chain(gp.means_at_data()).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Over candidates.
+fn largest_sd(gp: &GpState, kept: &Candidates) -> f64 {
+    let variances = kept.observed_variance().iter().chain(gp.fresh().observed_variance());
+    variances.copied().fold(0.0, f64::max).sqrt()
+}
+
 /// A climb on the posterior mean from the best points known.
-fn summit(state: &State, history: &History) -> Points {
-    let means = state.means_at_data();
-    let mut starts = state.gp().points().select(&top(&means, CLIMBS));
-    for set in [state.kept(), state.fresh()] {
+fn summit(gp: &GpState, history: &History) -> Points {
+    let means = gp.means_at_data();
+    let mut starts = gp.gp().points().select(&top(&means, CLIMBS));
+    for set in [gp.kept(), gp.fresh()] {
         top(set.mean(), 1).into_iter().for_each(|i| starts.push(&set.points().point(i)));
     }
-    let none = Taken::default();
-    let region = Region { space: history.space(), taken: &none, batch: &none, apart: 0.0 };
+    let region = Region::whole(history.space());
     let climbs =
         MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
     let mut summit = Points::new(history.space().dims());
     // Without one the candidates have to do.
-    if let Ok(found) = climbs.climb_from(&state.scored(Utility::Mean), &region, &starts) {
+    if let Ok(found) = climbs.climb_from(&gp.scored(Utility::Mean), &region, &starts) {
         summit.push(&found.x);
     }
     summit
@@ -200,11 +236,11 @@ mod tests {
         history
     }
 
-    fn with_draws(history: &History, check: impl FnOnce(&State, &Draws, &mut Stream)) {
-        let mut model = GpModel::new(GpConfig::default());
+    fn with_draws(history: &History, check: impl FnOnce(&GpState, &Draws, &mut Stream)) {
+        let mut model = GpModel::new(GpConfig::default(), 300);
         let mut rng = Seed(4).stream(Purpose::Experiment, 0, 0);
-        let (state, _) = model.prepare(history, &mut Memo::default(), 300, &mut rng).unwrap();
-        let draws = Draws::new(state, history, &mut rng).unwrap();
+        let (state, _) = model.update(history, &mut Memo::default(), &mut rng).unwrap();
+        let draws = Draws::of(state, history, &mut rng).unwrap();
         check(state, &draws, &mut rng);
     }
 

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use crate::acquisition::beta::BetaSchedule;
 use crate::error::Error;
 use crate::math::rng::Stream;
+use crate::maximize::Region;
 use crate::maximize::climb::Within;
-use crate::maximize::{Region, Taken};
 use crate::space::Kind;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::model::State;
+use crate::strategy::gp::model::GpState;
 use crate::strategy::history::{History, Outcome};
+use crate::strategy::turn::Turn;
 use crate::surrogate::points::Points;
 
 /// Side of the first box, of the largest and of the smallest, in units of the cube.
@@ -118,65 +119,115 @@ impl TrustRegion {
     }
 
     /// Whether the model's `t`-th point stays inside, which is the `i`-th of its batch.
-    pub(crate) fn is_due(&self, t: usize, i: usize, history: &History) -> bool {
+    fn is_due(&self, t: usize, i: usize, history: &History) -> bool {
         let running = history.pending().len();
         let is_late = |budget: usize| (history.len() + running) as f64 >= self.finish * budget as f64;
         let finishes = self.finish < 1.0 && history.budget().is_some_and(is_late) && running + i < FINISHERS;
         finishes || t.is_multiple_of(self.every)
     }
+}
 
-    /// The box, and candidates in it.
-    pub(crate) fn around(&self, history: &History, state: &State, rng: &mut Stream) -> (Within, Points) {
-        let space = history.space();
-        let means = state.means_at_data();
-        let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
-        let center = state.gp().points().point(best);
-        let side = side(history);
-        let factor = state.gp().kernel().factors.first();
-        let lengthscale = |k: usize| -> Option<f64> {
-            let factor = factor?;
-            let i = factor.dims.iter().position(|dim| *dim == k)?;
-            Some(factor.lengthscale(i))
-        };
-        let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
-        let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
-        let bounds: Vec<(f64, f64)> = (0..space.dims())
-            .map(|k| {
-                if matches!(space.kinds()[k], Kind::Category(_)) {
-                    return (0.0, 1.0);
-                }
-                let weight = lengthscale(k).map_or(1.0, |l| (l / middle).clamp(WEIGHTS.0, WEIGHTS.1));
-                let half = 0.5 * side * weight;
-                ((center[k] - half).max(0.0), (center[k] + half).min(1.0))
-            })
-            .collect();
-        let none = Taken::default();
-        let region = Region { space, taken: &none, batch: &none, apart: 0.0 };
-        let probability = (20.0 / space.dims() as f64).min(1.0);
-        let n = state.gp().len().max(1);
-        let candidates = self.candidates.min((CANDIDATE_FLOPS / (n * n)).max(FEWEST));
-        let mut points = Points::new(space.dims());
-        let mut x = center.clone();
-        for _ in 0..2 * candidates {
-            if points.len() == candidates {
-                break;
-            }
-            for k in 0..x.len() {
-                x[k] = center[k];
-                if rng.random::<f64>() < probability {
-                    x[k] = match space.kinds()[k] {
-                        Kind::Category(_) => region.moved(k, center[k], 1.0, rng),
-                        _ => bounds[k].0 + (bounds[k].1 - bounds[k].0) * rng.random::<f64>(),
-                    };
-                }
-            }
-            space.snap(&mut x);
-            if x != center && space.is_feasible(&x) {
-                points.push(&x);
+/// The box of one turn.
+pub(super) struct TrustBox {
+    pub(super) region: TrustRegion,
+    /// Points that the model had chosen before this turn.
+    rounds: usize,
+    /// The box itself, if a point of this turn has to stay inside.
+    within: Option<Within>,
+}
+
+impl TrustBox {
+    /// The box around the best point, with candidates of the model in it.
+    pub(super) fn new(region: TrustRegion, gp: &mut GpState, turn: &mut Turn<'_>) -> Self {
+        let (rounds, first) = (turn.memo.ledger.rounds, turn.choices().len());
+        let is_due = |i: usize| region.is_due(rounds + i, first + i, turn.history);
+        let within = (0..turn.missing()).any(is_due).then(|| {
+            let within = bounds(gp, turn.history);
+            let candidates = candidates(&within, region.candidates, gp, turn.history, turn.rng);
+            gp.add_fresh(&candidates);
+            within
+        });
+        Self { region, rounds, within }
+    }
+
+    /// Whether the next point of the turn stays inside.
+    pub(super) fn holds_next(&self, turn: &Turn<'_>) -> bool {
+        self.region.is_due(self.rounds + turn.picked(), turn.choices().len(), turn.history)
+    }
+
+    /// Its bounds.
+    pub(super) fn within(&self) -> Option<&Within> {
+        self.within.as_ref()
+    }
+}
+
+/// The evaluation with the best mean, in the middle of the box.
+fn center(gp: &GpState) -> Vec<f64> {
+    let means = gp.means_at_data();
+    let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
+    gp.gp().points().point(best)
+}
+
+/// The box: sides are in proportion to lengthscales, whose geometric mean has the side that the history gives.
+fn bounds(gp: &GpState, history: &History) -> Within {
+    let space = history.space();
+    let center = center(gp);
+    let side = side(history);
+    let factor = gp.gp().kernel().factors.first();
+    let lengthscale = |k: usize| -> Option<f64> {
+        let factor = factor?;
+        let i = factor.dims.iter().position(|dim| *dim == k)?;
+        Some(factor.lengthscale(i))
+    };
+    let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
+    let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+    let bound = |k: usize| {
+        if matches!(space.kinds()[k], Kind::Category(_)) {
+            return (0.0, 1.0);
+        }
+        let weight = lengthscale(k).map_or(1.0, |l| (l / middle).clamp(WEIGHTS.0, WEIGHTS.1));
+        let half = 0.5 * side * weight;
+        ((center[k] - half).max(0.0), (center[k] + half).min(1.0))
+    };
+    Within((0..space.dims()).map(bound).collect())
+}
+
+/// Points of the box that differ from its center in about 20 coordinates, or in all if there are fewer (App. A).
+fn candidates(
+    Within(bounds): &Within,
+    most: usize,
+    gp: &GpState,
+    history: &History,
+    rng: &mut Stream,
+) -> Points {
+    let space = history.space();
+    let region = Region::whole(space);
+    let center = center(gp);
+    let probability = (20.0 / space.dims() as f64).min(1.0);
+    let n = gp.gp().len().max(1);
+    let count = most.min((CANDIDATE_FLOPS / (n * n)).max(FEWEST));
+    let mut points = Points::new(space.dims());
+    let mut x = center.clone();
+    // Two draws for each point wanted: constraints and unmoved points reject some.
+    for _ in 0..2 * count {
+        if points.len() == count {
+            break;
+        }
+        for k in 0..x.len() {
+            x[k] = center[k];
+            if rng.random::<f64>() < probability {
+                x[k] = match space.kinds()[k] {
+                    Kind::Category(_) => region.moved(k, center[k], 1.0, rng),
+                    _ => bounds[k].0 + (bounds[k].1 - bounds[k].0) * rng.random::<f64>(),
+                };
             }
         }
-        (Within(bounds), points)
+        space.snap(&mut x);
+        if x != center && space.is_feasible(&x) {
+            points.push(&x);
+        }
     }
+    points
 }
 
 #[cfg(test)]
@@ -259,10 +310,11 @@ mod tests {
             .unwrap();
         let values: Vec<f64> = (0..30).map(|i| -f64::from((i - 17) * (i - 17))).collect();
         let history = told(&space, values);
-        let mut model = GpModel::new(auto::model(Form::Anova, 3));
+        let mut model = GpModel::new(auto::model(Form::Anova, 3), 50);
         let mut rng = Seed(2).stream(Purpose::Experiment, 0, 0);
-        let (state, _) = model.prepare(&history, &mut Memo::default(), 50, &mut rng).unwrap();
-        let (within, points) = TrustRegion::default().around(&history, state, &mut rng);
+        let (gp, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();
+        let within = bounds(gp, &history);
+        let points = candidates(&within, TrustRegion::default().candidates, gp, &history, &mut rng);
         assert!(points.len() > 100, "{}", points.len());
         let center = history.points().point(17);
         let inside = |x: &[f64]| {

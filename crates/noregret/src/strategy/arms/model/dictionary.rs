@@ -1,0 +1,135 @@
+//! Which arms are atoms: coins by variances, and the first dictionary of existing data (Rudi et al. 2018, BLESS).
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::SparseConfig;
+use super::state::ArmsState;
+use crate::math::cholesky::NotPositiveDefinite;
+use crate::surrogate::nystrom::arms::Arms;
+use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
+
+/// Distinct arms that a first dictionary takes whole.
+const SMALL: usize = 64;
+
+/// A `qbar` that makes every arm an atom, and the model exact.
+pub(crate) const EVERYTHING: f64 = f64::MAX;
+
+/// How likely an arm is to be in the dictionary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Inclusion {
+    /// `min(1, qbar * count * variance)`, as in the authors' code.
+    #[default]
+    Code,
+    /// A coin of `min(1, qbar * variance)` for each pull, as printed.
+    Paper,
+}
+
+/// Whether coins are kept from batch to batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Coins {
+    /// Each arm has one.
+    #[default]
+    Kept,
+    /// New ones for every batch, as in the paper.
+    Fresh,
+}
+
+impl SparseConfig {
+    /// The probability that an arm of this many pulls and this variance becomes an atom.
+    pub(super) fn probability(&self, pulls: usize, variance: f64) -> f64 {
+        match self.inclusion {
+            Inclusion::Code => (self.qbar * pulls as f64 * variance).min(1.0),
+            Inclusion::Paper => {
+                let misses = (1.0 - (self.qbar * variance).min(1.0)).ln() * pulls as f64;
+                1.0 - misses.exp()
+            }
+        }
+    }
+}
+
+/// A number in [0, 1) that depends on the seed, the arm and the toss (splitmix64).
+pub(super) fn coin(seed: u64, arm: usize, toss: u64) -> f64 {
+    let mut x =
+        seed ^ (arm as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ toss.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    for multiplier in [0xBF58_476D_1CE4_E5B9_u64, 0x94D0_49BB_1331_11EB] {
+        x = (x ^ (x >> 30)).wrapping_mul(multiplier);
+        x ^= x >> 27;
+    }
+    (x >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl ArmsState {
+    /// A dictionary of pulled arms by coins; atoms of `before` stay in order.
+    pub(super) fn sample(
+        &self,
+        config: &SparseConfig,
+        variance: impl Fn(usize) -> f64,
+        before: &[usize],
+    ) -> Vec<usize> {
+        let toss = if config.coins == Coins::Kept { 0 } else { self.sparse.batches };
+        // The share of its probability that the coin of an arm used up: below 1 it is an atom.
+        let used: HashMap<usize, f64> = self
+            .data
+            .iter()
+            .map(|(arm, pulls)| {
+                (*arm, coin(self.sparse.seed, *arm, toss) / config.probability(pulls.count(), variance(*arm)))
+            })
+            .collect();
+        let mut limit = 1.0;
+        let mut shares: Vec<f64> = used.values().copied().filter(|share| *share < 1.0).collect();
+        if shares.len() > config.max_atoms {
+            shares.sort_by(f64::total_cmp);
+            limit = shares[config.max_atoms];
+        }
+        let is_atom = |arm: &&usize| used.get(*arm).is_some_and(|share| *share < limit);
+        let mut atoms: Vec<usize> = before.iter().filter(is_atom).copied().collect();
+        let known: HashSet<usize> = before.iter().copied().collect();
+        atoms.extend(self.data.keys().filter(|arm| is_atom(arm) && !known.contains(arm)));
+        if atoms.is_empty() {
+            // None was lucky: the one that came closest.
+            let closest = used.iter().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));
+            atoms.extend(closest.map(|(arm, _)| *arm));
+        }
+        atoms
+    }
+
+    /// A dictionary for data without one, by a falling ridge (BLESS); with an old one, its last step.
+    pub(super) fn bless(
+        &self,
+        config: &SparseConfig,
+        before: Vec<usize>,
+    ) -> Result<Vec<usize>, NotPositiveDefinite> {
+        let everything = config.qbar == EVERYTHING;
+        if everything || self.data.len() <= SMALL.min(config.max_atoms) {
+            return Ok(self.data.keys().copied().collect());
+        }
+        let pulled: Vec<usize> = self.data.keys().copied().collect();
+        let place: HashMap<usize, usize> = pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
+        let points = self.model.arms().select(&pulled);
+        let data: Data = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
+        let pulls: usize = self.data.values().map(Pulls::count).sum();
+        let kernel = self.model.kernel();
+        let mut ridge = self.model.lambda();
+        let mut atoms = before;
+        if atoms.is_empty() {
+            ridge = pulls as f64 * kernel.outputscale;
+            atoms.push(pulled[0]);
+        }
+        loop {
+            let mut small = Nystrom::new(kernel.clone(), ridge, Arms::of_points(points.clone()));
+            let known: Vec<usize> = atoms.iter().filter_map(|atom| place.get(atom).copied()).collect();
+            small.rebuild(&data, &known)?;
+            atoms = self.sample(config, |arm| small.variance(place[&arm]), &[]);
+            if ridge <= self.model.lambda() {
+                return Ok(atoms);
+            }
+            ridge = (ridge / 4.0).max(self.model.lambda());
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The model of one history: the arms, what was told of them, and the dictionary of the batch at hand.
+
+use std::collections::{HashMap, HashSet};
+
+use rand::SeedableRng;
+
+use super::SparseConfig;
+use crate::error::Result;
+use crate::math::cholesky::NotPositiveDefinite;
+use crate::math::rng::Stream;
+use crate::maximize::{MaximizeError, Region};
+use crate::space::Space;
+use crate::strategy::history::{Choice, History, Outcome};
+use crate::strategy::memo::{Fit, Sparse, Start};
+use crate::surrogate::nystrom::arms::Arms;
+use crate::surrogate::nystrom::{Data, Nystrom};
+use crate::surrogate::points::Points;
+
+/// Batches after which embeddings are computed from nothing, so that rounding does not add up.
+const REBUILD: usize = 64;
+
+/// The model for one history.
+#[derive(Debug)]
+pub struct ArmsState {
+    pub(super) model: Nystrom,
+    pub(super) data: Data,
+    told: usize,
+    pub(super) sparse: Sparse,
+    fit: Fit,
+    /// Arms that may be suggested come first.
+    choices: usize,
+    /// Stands in for failures.
+    worst: f64,
+    /// Arms of a space that is no pool, by their bits.
+    lookup: HashMap<Vec<u64>, usize>,
+}
+
+/// Points that stand for a space that is no pool: all of it if it is small, else feasible points of a Sobol sequence.
+fn stand_ins(config: &SparseConfig, space: &Space, seed: u64) -> Result<Points> {
+    if let Some(all) = space.points() {
+        let mut points = Points::new(space.dims());
+        all.take(config.arms + 1).for_each(|x| points.push(&x));
+        if points.len() <= config.arms {
+            return Ok(points);
+        }
+    }
+    Ok(Region::whole(space)
+        .sobol(config.arms, &mut Stream::seed_from_u64(seed))
+        .map_err(MaximizeError::from)?)
+}
+
+/// Those of `these` that are not among `those`.
+fn without(these: &[usize], those: &[usize]) -> Vec<usize> {
+    let those: HashSet<usize> = those.iter().copied().collect();
+    these.iter().copied().filter(|one| !those.contains(one)).collect()
+}
+
+fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+impl ArmsState {
+    /// The model without any batch. Arms are those of the space and the points among the first `told` evaluations that are not
+    /// among them; then the strangers among `running`, or if it is not given those that the memo has.
+    pub(super) fn new(
+        config: &SparseConfig,
+        history: &History,
+        fit: Fit,
+        mut sparse: Sparse,
+        told: usize,
+        running: Option<&[Choice]>,
+    ) -> Result<Self> {
+        let space = history.space();
+        let kernel = config.model.fitted_kernel(space.kinds(), &fit.hyperparameters);
+        let mut lookup = HashMap::new();
+        let mut arms = match space.as_pool() {
+            Some(pool) => Arms::of_pool(pool.clone()),
+            None => Arms::of_points(Points::new(space.dims())),
+        };
+        let mut add = |arms: &mut Arms, x: &[f64]| {
+            let stranger = !lookup.contains_key(&bits(x));
+            if stranger {
+                lookup.insert(bits(x), arms.len());
+                arms.push(x);
+            }
+            stranger
+        };
+        if space.as_pool().is_none() {
+            let points = stand_ins(config, space, sparse.seed)?;
+            for i in 0..points.len() {
+                add(&mut arms, &points.point(i));
+            }
+        }
+        let choices = arms.len();
+        for i in (0..told).filter(|i| history.rows()[*i].is_none()) {
+            add(&mut arms, &history.points().point(i));
+        }
+        if let Some(running) = running {
+            let strangers = running.iter().filter(|choice| choice.row.is_none() && add(&mut arms, &choice.x));
+            sparse.extras = strangers.map(|choice| choice.x.clone()).collect();
+        } else {
+            for x in &sparse.extras {
+                add(&mut arms, x);
+            }
+        }
+        let values = history.outcomes()[..fit.evaluations].iter().filter_map(|outcome| match outcome {
+            Outcome::Value { y, .. } => Some(*y),
+            Outcome::Failed => None,
+        });
+        let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
+        let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
+        Ok(Self { model, data: Data::new(), told: 0, sparse, fit, choices, worst, lookup })
+    }
+
+    /// The model as it was after the batches of `sparse`.
+    pub(super) fn replayed(
+        config: &SparseConfig,
+        history: &History,
+        fit: Fit,
+        mut sparse: Sparse,
+    ) -> Result<Self> {
+        let starts = std::mem::take(&mut sparse.starts);
+        let told = starts.first().map_or(0, |start| start.told);
+        let mut state = Self::new(config, history, fit, sparse, told, None)?;
+        for start in starts {
+            state.apply(history, start)?;
+        }
+        Ok(state)
+    }
+
+    /// The next batch: what was told and is running now, and a dictionary sampled by the variances of the batch before.
+    pub(super) fn begin(
+        &mut self,
+        config: &SparseConfig,
+        history: &History,
+        running: &[Choice],
+    ) -> Result<()> {
+        let told = history.len();
+        let is_new = |i: &usize| self.arm(history.rows()[*i], &history.points().point(*i)).is_none();
+        let strangers = (self.told..told).filter(is_new).count()
+            + running.iter().filter(|choice| self.arm(choice.row, &choice.x).is_none()).count();
+        self.sparse.batches += 1;
+        let fresh = self.sparse.starts.is_empty();
+        let before = self.model.dictionary().to_vec();
+        if fresh || strangers > 0 || self.sparse.starts.len() >= REBUILD {
+            // From nothing. The dictionary goes on by its variances, which the model of the data alone has.
+            if strangers > 0 {
+                let sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
+                *self = Self::new(config, history, self.fit.clone(), sparse, told, Some(running))?;
+            }
+            self.sparse.starts.clear();
+            let start = Start { running: self.arms_of(running), told, ..Start::default() };
+            self.collect(history, &start);
+            let dictionary = if self.model.dictionary().is_empty() {
+                self.bless(config, before)?
+            } else {
+                self.sample(config, |arm| self.model.variance(arm), &before)
+            };
+            (self.told, self.data) = (0, Data::new());
+            self.apply(history, Start { added: dictionary, ..start })?;
+            return Ok(());
+        }
+        let mut start = Start { running: self.arms_of(running), told, ..Start::default() };
+        let (told, data) = (self.told, self.data.clone());
+        self.collect(history, &start);
+        let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
+        (self.told, self.data) = (told, data);
+        start.removed = without(&before, &wanted);
+        start.added = without(&wanted, &before);
+        // What the dictionary spans would be left out again and again.
+        start.added.retain(|arm| !self.model.is_spanned(*arm));
+        self.apply(history, start)?;
+        Ok(())
+    }
+
+    fn arms_of(&self, running: &[Choice]) -> Vec<usize> {
+        running.iter().filter_map(|choice| self.arm(choice.row, &choice.x)).collect()
+    }
+
+    /// The arm of a point, if it is one.
+    fn arm(&self, row: Option<usize>, x: &[f64]) -> Option<usize> {
+        row.or_else(|| self.lookup.get(&bits(x)).copied())
+    }
+
+    /// Brings the data to the beginning of a batch.
+    fn collect(&mut self, history: &History, start: &Start) {
+        for i in self.told..start.told {
+            let x = history.points().point(i);
+            let Some(arm) = self.arm(history.rows()[i], &x) else { continue };
+            let y = match history.outcomes()[i] {
+                Outcome::Value { y, .. } => self.fit.units.standardized(y),
+                Outcome::Failed => self.worst,
+            };
+            let pulls = self.data.entry(arm).or_default();
+            pulls.told += 1;
+            pulls.sum += y;
+        }
+        self.told = start.told;
+        self.data.values_mut().for_each(|pulls| pulls.running = 0);
+        for arm in &start.running {
+            self.data.entry(*arm).or_default().running += 1;
+        }
+        self.data.retain(|_, pulls| pulls.count() > 0);
+    }
+
+    /// Brings data and model to the beginning of a batch.
+    fn apply(&mut self, history: &History, start: Start) -> Result<(), NotPositiveDefinite> {
+        self.collect(history, &start);
+        if self.sparse.starts.is_empty() {
+            self.model.rebuild(&self.data, &start.added)?;
+        } else {
+            let kept = self.model.dictionary().iter().copied().filter(|atom| !start.removed.contains(atom));
+            let dictionary: Vec<usize> = kept.chain(start.added.iter().copied()).collect();
+            let rebuilt = self.model.advance(&self.data, &dictionary)?;
+            if rebuilt && self.sparse.extras.is_empty() {
+                // What came before is no longer needed to get here.
+                self.sparse.starts = vec![Start { removed: Vec::new(), added: dictionary, ..start }];
+                return Ok(());
+            }
+        }
+        self.sparse.starts.push(start);
+        Ok(())
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Nystrom {
+        &self.model
+    }
+
+    /// Pulls at the beginning of the batch.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Arms that may be suggested, if they are not taken: the first ones.
+    pub fn choices(&self) -> usize {
+        self.choices
+    }
+
+    /// An arm as a point of the study.
+    pub fn choice(&self, arm: usize, history: &History) -> Choice {
+        let row = history.space().as_pool().map(|_| arm);
+        Choice { x: self.model.arms().point(arm), row }
+    }
+
+    /// Which arms may be suggested now.
+    pub fn free(&self, region: &Region<'_>) -> Vec<bool> {
+        let is_pool = region.space.as_pool().is_some();
+        let free = |arm: usize| {
+            if is_pool {
+                !region.is_taken(&[], Some(arm))
+            } else {
+                !region.is_taken(&self.model.arms().point(arm), None)
+            }
+        };
+        if region.taken.is_empty() && region.batch.is_empty() {
+            return vec![true; self.choices];
+        }
+        (0..self.choices).map(free).collect()
+    }
+}

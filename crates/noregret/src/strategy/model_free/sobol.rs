@@ -1,0 +1,23 @@
+//! Scrambled Sobol points, for ever: an initial design that never ends.
+//! Sobol 1967; Owen 1995 (scrambling).
+
+use std::num::NonZeroUsize;
+
+use crate::error::Result;
+use crate::math::rng::Stream;
+use crate::strategy::history::History;
+use crate::strategy::turn::{Turn, opening};
+use crate::strategy::{Proposal, Strategy};
+
+/// Scrambled Sobol points.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sobol;
+
+impl Strategy for Sobol {
+    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
+        let mut turn = Turn::begin("sobol", history, q, rng);
+        let count = turn.missing();
+        opening::add_sobol(&mut turn, count)?;
+        turn.finish()
+    }
+}

@@ -1,0 +1,156 @@
+//! Mean and deviation of a learned network: how unsure it is of a point.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::joined;
+use super::learned::LearnedNetwork;
+use crate::error::Result;
+use crate::surrogate::neural::network::{Signals, Trace};
+use crate::surrogate::neural::posterior::{Uncertainty, Variance};
+use crate::surrogate::points::Points;
+
+/// Variances computed before the bounds are looked at again.
+const CHUNK: usize = 1_024;
+
+/// Whose gradients are the features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Features {
+    /// Those of the network as it began (Phan-Trong et al. 2023).
+    Static,
+    /// Those of the network as it is (Zhou et al. 2020; Zhang et al. 2021; the code of the former).
+    Dynamic,
+}
+
+/// Mean and deviation of a learned network.
+pub(crate) struct Belief<'a> {
+    network: &'a LearnedNetwork,
+    features: &'a [f32],
+    uncertainty: Uncertainty,
+    /// Added to the diagonal to factor the kernel.
+    pub(crate) jitter: f64,
+}
+
+impl LearnedNetwork {
+    /// Conditioned on what was told, on what is running, and on `more`.
+    pub(crate) fn belief(
+        &self,
+        features: Features,
+        variance: Variance,
+        lambda: f64,
+        more: &Points,
+    ) -> Result<Belief<'_>> {
+        let features = match features {
+            Features::Static => &self.start[..],
+            Features::Dynamic => &self.theta[..],
+        };
+        let more = self.encoder.encode(more, 0..more.len());
+        let x = joined(&self.told.data.x, &more);
+        let (mut trace, mut signals) = (Trace::default(), Signals::default());
+        self.network.forward(features, x.as_ref(), &mut trace);
+        self.network.signals(features, &trace, &mut signals);
+        // What runs will be as noisy as usual.
+        let mut weights = self.told.data.weights.clone();
+        weights.resize(x.ncols(), 1.0);
+        let (uncertainty, jitter) =
+            Uncertainty::new(variance, &self.network, trace, signals, &weights, lambda)?;
+        Ok(Belief { network: self, features, uncertainty, jitter })
+    }
+}
+
+/// What is known of candidates before their variances are.
+pub(crate) struct Envelope {
+    pub(super) mean: Vec<f64>,
+    /// Deviations without any data, which no data make larger.
+    largest_sd: Vec<f64>,
+}
+
+impl Belief<'_> {
+    fn panels<T: Send>(
+        &self,
+        points: &Points,
+        each: impl Fn(Range<usize>, &mut Trace, &mut Signals) -> Vec<T> + Sync,
+    ) -> Vec<T> {
+        let panel = self.network.network.panel();
+        let panels: Vec<Vec<T>> = (0..points.len().div_ceil(panel))
+            .into_par_iter()
+            .map_init(
+                || (Trace::default(), Signals::default()),
+                |(trace, signals), i| each(i * panel..((i + 1) * panel).min(points.len()), trace, signals),
+            )
+            .collect();
+        panels.into_iter().flatten().collect()
+    }
+
+    /// Means, and bounds of the deviations.
+    pub(crate) fn envelope(&self, points: &Points) -> Envelope {
+        let LearnedNetwork { network, encoder, theta, .. } = self.network;
+        let pairs = self.panels(points, |range, trace, signals| {
+            let x = encoder.encode(points, range);
+            network.forward(theta, x.as_ref(), trace);
+            let means: Vec<f64> = trace.output().iter().map(|h| f64::from(*h)).collect();
+            if *theta != self.features {
+                network.forward(self.features, x.as_ref(), trace);
+            }
+            network.signals(self.features, trace, signals);
+            let norms = network.squared_norms(trace, signals);
+            means.into_iter().zip(norms.into_iter().map(|v| f64::from(v).sqrt())).collect()
+        });
+        let (mean, largest_sd) = pairs.into_iter().unzip();
+        Envelope { mean, largest_sd }
+    }
+
+    /// Deviations.
+    pub(crate) fn deviations(&self, points: &Points) -> Vec<f64> {
+        let LearnedNetwork { network, encoder, .. } = self.network;
+        self.panels(points, |range, trace, signals| {
+            let x = encoder.encode(points, range);
+            network.forward(self.features, x.as_ref(), trace);
+            network.signals(self.features, trace, signals);
+            let variances = self.uncertainty.variances(network, trace, signals);
+            variances.into_iter().map(|v| f64::from(v).sqrt()).collect()
+        })
+    }
+
+    /// `mean + nu deviation` at some points.
+    pub(crate) fn bounds(&self, points: &Points, nu: f64) -> Vec<f64> {
+        let means = self.envelope(points).mean;
+        means.into_iter().zip(self.deviations(points)).map(|(mean, sd)| mean + nu * sd).collect()
+    }
+
+    /// The largest `mean + weight deviation` among the candidates that `is_free`, if it exceeds `best`, without computing the deviations of those that
+    /// cannot be it: they are taken by their bounds, until no bound exceeds the best. Also counts deviations computed.
+    pub(super) fn best(
+        &self,
+        select: impl Fn(&[usize]) -> Points,
+        envelope: &Envelope,
+        weights: &[f64],
+        is_free: impl Fn(usize) -> bool,
+        mut best: f64,
+    ) -> (Option<(f64, usize)>, usize) {
+        let bound = |i: usize| envelope.mean[i] + weights[i].max(0.0) * envelope.largest_sd[i];
+        // What is no number cannot be the best.
+        let mut order: Vec<usize> =
+            (0..envelope.mean.len()).filter(|i| !bound(*i).is_nan() && is_free(*i)).collect();
+        order.sort_by(|&a, &b| bound(b).total_cmp(&bound(a)).then(a.cmp(&b)));
+        let (mut found, mut computed) = (None, 0);
+        for chunk in order.chunks(CHUNK) {
+            if !(bound(chunk[0]) > best) {
+                break;
+            }
+            computed += chunk.len();
+            for (&i, sd) in chunk.iter().zip(self.deviations(&select(chunk))) {
+                let value = envelope.mean[i] + weights[i] * sd;
+                if value.is_finite() && value > best {
+                    best = value;
+                    found = Some((value, i));
+                }
+            }
+        }
+        (found, computed)
+    }
+}
