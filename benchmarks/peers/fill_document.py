@@ -1,6 +1,6 @@
-"""Puts the tables of a `peers.md`, which `noregret bench peers --out` writes, into a document: fill_document.py PEERS.MD DOCUMENT.
+"""Puts the tables of a `peers.md`, which `noregret bench peers --out` writes, into documents: fill_document.py PEERS.MD DOCUMENT...
 
-The document says where: the table after a line `<!-- peers.md: Ranks -->` becomes the one below the heading "Ranks" of `peers.md`.
+A document says where: the table after a line `<!-- peers.md: Ranks -->` becomes the one below the heading "Ranks" of `peers.md`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ def tables(report: str) -> dict[str, str]:
     return found
 
 
-def main(report: str, document: str) -> None:
-    known, path = tables(Path(report).read_text()), Path(document)
-    text = path.read_text()
-    if wrong := set(title for title, _ in PLACE.findall(text)) - set(known):
+def main(report: str, documents: list[str]) -> None:
+    known = tables(Path(report).read_text())
+    texts = {Path(document): Path(document).read_text() for document in documents}
+    wanted = {title for text in texts.values() for title, _ in PLACE.findall(text)}
+    if wrong := wanted - set(known):
         sys.exit(f"{report} has no table {sorted(wrong)}: it has {sorted(known)}")
-    path.write_text(PLACE.sub(lambda m: f"<!-- peers.md: {m[1]} -->\n\n{known[m[1]]}", text))
-    print(f"{document}: {len(PLACE.findall(text))} tables")
+    for path, text in texts.items():
+        path.write_text(PLACE.sub(lambda m: f"<!-- peers.md: {m[1]} -->\n\n{known[m[1]]}", text))
+        print(f"{path}: {len(PLACE.findall(text))} tables")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], sys.argv[2:])

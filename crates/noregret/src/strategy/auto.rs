@@ -8,7 +8,7 @@
 //! | points that need not be near the best one | by an upper confidence bound in place of the expected improvement (not in pools)   |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
-//! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/benchmarks.md.
+//! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/notebook/auto.md.
 
 use std::num::NonZeroUsize;
 

@@ -99,7 +99,7 @@ pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
 /// `size` rows of a long history: half of them the best, and a random sample of the rest.
 ///
 /// What is near the optimum must be known well, the rest so far that nobody goes there again. With a quarter for the best, regrets are
-/// larger where values are exact, and smaller where they are noisy and the best ones partly lucky (docs/benchmarks.md).
+/// larger where values are exact, and smaller where they are noisy and the best ones partly lucky (docs/notebook/many-evaluations.md).
 fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
     let mut rows = top(values, size / 2);
     let best: std::collections::BTreeSet<usize> = rows.iter().copied().collect();
