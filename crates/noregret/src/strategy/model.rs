@@ -18,9 +18,9 @@ use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Region, Taken};
 use crate::surrogate::Surrogate;
 use crate::surrogate::gp::candidates::Candidates;
-use crate::surrogate::gp::fit::{Effort, Problem};
+use crate::surrogate::gp::fit::{Effort, FitProblem};
 use crate::surrogate::gp::hyperparameters::Hyperparameters;
-use crate::surrogate::gp::kernel::Kernel;
+use crate::surrogate::gp::kernel::{Kernel, ParameterKind};
 use crate::surrogate::gp::path::Path;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::gp::warp::{Transform, Warp};
@@ -208,7 +208,8 @@ impl GpModel {
         let kernel = self.config.kernel_for(history.space().kinds());
         let start = last
             .filter(|fit| {
-                self.config.warm_start && fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count()
+                self.config.warm_start
+                    && fit.hyperparameters.kernel_parameters.len() == kernel.parameter_count()
             })
             .map(|fit| fit.hyperparameters.clone());
         let hyperparameters = self.config.start(&kernel);
@@ -242,7 +243,7 @@ impl GpModel {
             let mut chosen = order[..points.min(order.len())].to_vec();
             chosen.sort_unstable();
             let (points, y, known) = data.select(&chosen);
-            let problem = Problem {
+            let problem = FitProblem {
                 kernel,
                 points: &points,
                 y: &y,
@@ -263,15 +264,12 @@ impl GpModel {
             let first = self.config.start(kernel);
             // The second start: rougher and noisier, and nearer to a sum of effects of single parameters.
             let rough = Hyperparameters {
-                lengthscales: kernel
-                    .is_odds()
-                    .zip(&first.lengthscales)
-                    .map(|(is_odds, l)| {
-                        if is_odds {
-                            (l * dims).min(self.config.odds.high)
-                        } else {
-                            (l * 0.3).max(self.config.lengthscale.low)
-                        }
+                kernel_parameters: kernel
+                    .parameter_kinds()
+                    .zip(&first.kernel_parameters)
+                    .map(|(kind, value)| match kind {
+                        ParameterKind::Odds => (value * dims).min(self.config.odds.high),
+                        ParameterKind::Lengthscale => (value * 0.3).max(self.config.lengthscale.low),
                     })
                     .collect(),
                 outputscale: first.outputscale,

@@ -133,11 +133,7 @@ impl TrustRegion {
         let center = state.gp().points().point(best);
         let side = side(history);
         let factor = state.gp().kernel().factors.first();
-        let lengthscale = |k: usize| -> Option<f64> {
-            let factor = factor?;
-            let i = factor.dims.iter().position(|dim| *dim == k)?;
-            Some(factor.lengthscale(i))
-        };
+        let lengthscale = |k: usize| factor?.lengthscale_of(k);
         let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
         let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
         let bounds: Vec<(f64, f64)> = (0..space.dims())

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::hyperparameters::{Hyperparameters, Tunable};
-use super::kernel::{Kernel, Slopes};
+use super::kernel::{Kernel, ParameterKind, Slopes};
 use super::posterior::factor;
 use crate::math::cholesky::Cholesky;
 use crate::math::lbfgsb::Lbfgsb;
@@ -19,7 +19,7 @@ const PANEL: usize = 32;
 
 /// What is fitted to what.
 #[derive(Clone, Debug)]
-pub struct Problem<'a> {
+pub struct FitProblem<'a> {
     /// The structure of the kernel; its values are replaced.
     pub kernel: &'a Kernel,
     /// Observed points.
@@ -58,21 +58,21 @@ pub struct Fitted {
     pub evaluations: usize,
 }
 
-impl Problem<'_> {
+impl FitProblem<'_> {
     /// Climbs from `start`.
     pub fn fit(&self, start: &Hyperparameters, effort: Effort) -> Fitted {
-        let lengthscales = self.kernel.lengthscale_count();
+        let parameters = self.kernel.parameter_count();
         let tunables = self.tunables();
         let log = |f: fn(&Tunable) -> f64| -> Vec<f64> { tunables.iter().map(|t| f(t).ln()).collect() };
         let (lower, upper) = (log(|t| t.low), log(|t| t.high));
         let x0: Vec<f64> = start
-            .lengthscales
+            .kernel_parameters
             .iter()
             .copied()
             .chain([start.outputscale, start.noise_variance])
             .map(f64::ln)
             .collect();
-        assert_eq!(x0.len(), lengthscales + 2, "one start per hyperparameter");
+        assert_eq!(x0.len(), parameters + 2, "one start per hyperparameter");
         let minimizer = Lbfgsb {
             gradient_tolerance: effort.tolerance * self.y.len().max(1) as f64,
             // The log posterior need not be known better than to a thousandth of a nat.
@@ -90,9 +90,9 @@ impl Problem<'_> {
         let value = |i: usize| minimum.x[i].exp().clamp(tunables[i].low, tunables[i].high);
         Fitted {
             hyperparameters: Hyperparameters {
-                lengthscales: (0..lengthscales).map(value).collect(),
-                outputscale: value(lengthscales),
-                noise_variance: value(lengthscales + 1),
+                kernel_parameters: (0..parameters).map(value).collect(),
+                outputscale: value(parameters),
+                noise_variance: value(parameters + 1),
             },
             log_posterior: -minimum.value,
             evaluations: minimum.evaluations,
@@ -100,13 +100,14 @@ impl Problem<'_> {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        let mut all: Vec<Tunable> =
-            self.kernel.is_odds().map(|is_odds| if is_odds { self.odds } else { self.lengthscale }).collect();
-        all.extend([self.outputscale, self.noise]);
-        all
+        let of_kernel = self.kernel.parameter_kinds().map(|kind| match kind {
+            ParameterKind::Lengthscale => self.lengthscale,
+            ParameterKind::Odds => self.odds,
+        });
+        of_kernel.chain([self.outputscale, self.noise]).collect()
     }
 
-    /// Log posterior at the logarithms `t` (lengthscales, output scale, noise), and its gradient.
+    /// Log posterior at the logarithms `t` (parameters of the kernel, output scale, noise), and its gradient.
     /// `None` where the covariance cannot be factored.
     fn log_posterior(
         &self,
@@ -116,10 +117,10 @@ impl Problem<'_> {
         work: &mut Work,
     ) -> Option<f64> {
         let n = self.points.len();
-        let lengthscales = t.len() - 2;
-        kernel.set_lengthscales(t[..lengthscales].iter().map(|l| l.exp()));
-        kernel.outputscale = t[lengthscales].exp();
-        let noise_variance = t[lengthscales + 1].exp();
+        let parameters = t.len() - 2;
+        kernel.set_parameters(t[..parameters].iter().map(|log| log.exp()));
+        kernel.outputscale = t[parameters].exp();
+        let noise_variance = t[parameters + 1].exp();
         let noise: Vec<f64> = self
             .known_noise
             .iter()
@@ -137,7 +138,7 @@ impl Problem<'_> {
 
         gradient.fill(0.0);
         let diagonal = self.add_kernel_gradient(kernel, &chol, &alpha, work, gradient);
-        gradient[lengthscales + 1] = 0.5
+        gradient[parameters + 1] = 0.5
             * noise_variance
             * diagonal
                 .iter()
@@ -164,14 +165,14 @@ impl Problem<'_> {
         gradient: &mut [f64],
     ) -> Vec<f64> {
         let n = alpha.len();
-        let lengthscales = gradient.len() - 2;
+        let parameters = gradient.len() - 2;
         chol.inverse(&mut work.inverse, &mut work.scratch);
         let inverse = &work.inverse;
         let columns: Vec<usize> = (0..n).step_by(PANEL).collect();
         let parts: Vec<Vec<f64>> = columns
             .into_par_iter()
             .map(|first| {
-                let mut part = vec![0.0; lengthscales + 1];
+                let mut part = vec![0.0; parameters + 1];
                 let (mut slopes, mut t, mut weights) = (Slopes::default(), Vec::new(), Vec::new());
                 for j in first..(first + PANEL).min(n) {
                     let x = self.points.point(j);
@@ -185,8 +186,8 @@ impl Problem<'_> {
                             .map(|(a, k)| a * alpha[j] - k),
                     );
                     weights[0] *= 0.5;
-                    kernel.add_log_lengthscale_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
-                    part[lengthscales] += vector::dot(&weights, &slopes.value);
+                    kernel.add_log_parameter_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
+                    part[parameters] += vector::dot(&weights, &slopes.value);
                 }
                 part
             })
@@ -208,7 +209,7 @@ struct Work {
 }
 
 #[cfg(test)]
-impl Problem<'_> {
+impl FitProblem<'_> {
     /// The objective of the fit, for gradient checks.
     pub(crate) fn log_posterior_at(&self, t: &[f64], gradient: &mut [f64]) -> f64 {
         self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut Work::default())

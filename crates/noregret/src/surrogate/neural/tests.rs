@@ -562,11 +562,11 @@ fn linear_draws_are_samples_of_the_posterior() {
 
 /// The kernel of an infinitely wide network, between columns of `x`.
 fn infinite(activation: Activation, depth: usize, x: &Mat<f32>) -> impl Fn(usize, usize) -> f64 + use<> {
-    use crate::surrogate::gp::ntk;
+    use crate::surrogate::gp::kernel::ntk;
     let config = ntk::NtkConfig { depth, weight_sd: 1.5, bias_sd: 0.3, symmetric: false };
     let activation = match activation {
-        Activation::Relu => ntk::Activation::Relu,
-        _ => ntk::Activation::Erf,
+        Activation::Relu => ntk::NtkActivation::Relu,
+        _ => ntk::NtkActivation::Erf,
     };
     let kernel = ntk::Ntk::new(activation, &config, x.nrows());
     let points: Vec<Vec<f64>> = (0..x.ncols()).map(|j| wide(x.col_as_slice(j))).collect();
