@@ -349,7 +349,7 @@ impl Bbkb {
             recomputed += bounds.recomputed;
             let (nothing, arms) = (chosen.is_empty(), free.len());
             let atoms = state.model().dictionary().len();
-            let timings = state.model().timings;
+            let work = state.model().work;
             self.bounding += clock.elapsed();
             for choice in chosen {
                 batch.push(choice, rng)?;
@@ -362,13 +362,9 @@ impl Bbkb {
             diagnostics.counters = [
                 ("atoms", atoms as f64),
                 ("recomputed", recomputed as f64),
-                ("seconds_small", timings.small.as_secs_f64()),
-                ("seconds_kernel", timings.kernel.as_secs_f64()),
-                ("seconds_solve", timings.solve.as_secs_f64()),
-                ("seconds_advance", timings.advance.as_secs_f64()),
                 ("seconds_bounds", self.bounding.as_secs_f64()),
-                ("gflops", 1e-9 * timings.flops),
-                ("rebuilds", timings.rebuilds as f64),
+                ("gflops", 1e-9 * work.flops),
+                ("rebuilds", work.rebuilds as f64),
             ]
             .map(|(name, value)| (name.to_owned(), value))
             .into();

@@ -36,8 +36,6 @@ mod small;
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Add;
-use std::time::{Duration, Instant};
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -47,7 +45,7 @@ use crate::math::vector;
 use crate::surrogate::gp::kernel::Kernel;
 use crate::surrogate::points::Points;
 use arms::Arms;
-use panel::{Change, PANEL, Panel, Scratch, Spent};
+use panel::{Change, PANEL, Panel, Scratch};
 use small::{factor, gram, reduction, solve, solve_rows, solve_square, times, weighted};
 
 /// Atoms whose residual variance is below this share of their variance add nothing but rounding errors.
@@ -77,17 +75,9 @@ impl Pulls {
 /// Pulls by arm.
 pub type Data = BTreeMap<usize, Pulls>;
 
-/// Where the time went.
+/// How much was computed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Timings {
-    /// Small matrices: V, dual vectors, factors.
-    pub small: Duration,
-    /// Kernel values between arms and atoms; like the next two the mean over threads.
-    pub kernel: Duration,
-    /// Triangular solves of full rebuilds.
-    pub solve: Duration,
-    /// Thin products of incremental changes.
-    pub advance: Duration,
+pub struct WorkDone {
     /// Flops of the products and solves over all arms.
     pub flops: f64,
     /// Full rebuilds.
@@ -123,8 +113,8 @@ pub struct Nystrom {
     dictionary: Vec<usize>,
     v: Mat<f64>,
     v_factor: Cholesky,
-    /// Where time was spent.
-    pub timings: Timings,
+    /// How much was computed so far.
+    pub work: WorkDone,
 }
 
 impl Nystrom {
@@ -150,7 +140,7 @@ impl Nystrom {
             dictionary: Vec::new(),
             v: Mat::zeros(0, 0),
             v_factor: Cholesky::empty(),
-            timings: Timings::default(),
+            work: WorkDone::default(),
         }
     }
 
@@ -282,9 +272,7 @@ impl Nystrom {
         let atoms = self.arms.select(&dictionary);
         let m = dictionary.len();
         let (kernel, arms) = (&self.kernel, &self.arms);
-        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, _| {
-            panel.embed(kernel, arms, &atoms, &l_s)
-        });
+        for_each_panel(&mut self.panels, m, |panel, _| panel.embed(kernel, arms, &atoms, &l_s));
         self.dictionary = dictionary;
         self.pulled = data.keys().copied().collect();
         self.place = self.pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
@@ -298,12 +286,10 @@ impl Nystrom {
         }
         self.v_factor = factor(&self.v)?;
         let v_factor = &self.v_factor;
-        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, scratch| {
-            panel.project(v_factor, scratch)
-        });
+        for_each_panel(&mut self.panels, m, |panel, scratch| panel.project(v_factor, scratch));
         self.predict(data)?;
-        self.timings.rebuilds += 1;
-        self.timings.flops += (self.arms.len() * m * (2 * m + 2)) as f64;
+        self.work.rebuilds += 1;
+        self.work.flops += (self.arms.len() * m * (2 * m + 2)) as f64;
         Ok(())
     }
 
@@ -332,7 +318,6 @@ impl Nystrom {
         // Thin products run at about half the speed of solves with many right-hand sides.
         let few = grown.filter(|_| m > 0 && cost.saturating_mul(2) <= m);
         let Some(grown) = few else { return self.rebuild(data, dictionary).map(|()| true) };
-        let clock = Instant::now();
         self.counts = counts;
         let (b, r) = (grown.len(), removed.len());
         let n = self.pull(&grown)?;
@@ -352,16 +337,13 @@ impl Nystrom {
         });
         weights.drain(..kept);
         let atoms = self.arms.select(&added);
-        self.timings.small += clock.elapsed();
 
         let width = thin.ncols() + r + 2 * a;
         let change = Change { m, thin, b, r, back, atoms, grow, weights, innovation, schur };
         let (kernel, arms) = (&self.kernel, &self.arms);
-        for_each_panel(&mut self.panels, m, &mut self.timings, |panel, scratch| {
-            panel.follow(kernel, arms, &change, scratch)
-        });
-        self.timings.advances += 1;
-        self.timings.flops += (self.arms.len() * m * (2 * width + 2)) as f64;
+        for_each_panel(&mut self.panels, m, |panel, scratch| panel.follow(kernel, arms, &change, scratch));
+        self.work.advances += 1;
+        self.work.flops += (self.arms.len() * m * (2 * width + 2)) as f64;
         Ok(false)
     }
 
@@ -476,9 +458,7 @@ impl Nystrom {
     fn predict(&mut self, data: &Data) -> Result<(), NotPositiveDefinite> {
         let weights = self.mean_weights(data)?;
         let weights = Mat::from_fn(weights.len(), 1, |i, _| weights[i]);
-        for_each_panel(&mut self.panels, weights.nrows(), &mut self.timings, |panel, _| {
-            panel.predict(weights.as_ref())
-        });
+        for_each_panel(&mut self.panels, weights.nrows(), |panel, _| panel.predict(weights.as_ref()));
         Ok(())
     }
 
@@ -558,24 +538,13 @@ impl Nystrom {
 }
 
 /// Runs over all panels, of `m` components each.
-fn for_each_panel(
-    panels: &mut [Panel],
-    m: usize,
-    timings: &mut Timings,
-    each: impl Fn(&mut Panel, &mut Scratch) -> Spent + Sync,
-) {
-    let mut threads = 1;
-    let spent = if panels.len() * PANEL * m < LITTLE {
+fn for_each_panel(panels: &mut [Panel], m: usize, each: impl Fn(&mut Panel, &mut Scratch) + Sync) {
+    if panels.len() * PANEL * m < LITTLE {
         let mut scratch = Scratch::default();
-        panels.iter_mut().map(|panel| each(panel, &mut scratch)).fold(Spent::default(), Add::add)
+        panels.iter_mut().for_each(|panel| each(panel, &mut scratch));
     } else {
-        threads = u32::try_from(rayon::current_num_threads()).unwrap_or(1);
-        let spent = panels.par_iter_mut().map_init(Scratch::default, |scratch, panel| each(panel, scratch));
-        spent.reduce(Spent::default, Add::add)
-    };
-    timings.kernel += spent.kernel / threads;
-    timings.solve += spent.solve / threads;
-    timings.advance += spent.rest / threads;
+        panels.par_iter_mut().for_each_init(Scratch::default, |scratch, panel| each(panel, scratch));
+    }
 }
 
 fn covariance(kernel: &Kernel, a: &[f64], b: &[f64]) -> f64 {

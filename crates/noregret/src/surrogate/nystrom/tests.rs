@@ -141,7 +141,7 @@ fn advancing_is_rebuilding() {
         assert_same(&model, &fresh, 1e-7);
         dictionary.retain(|atom| now.contains(atom));
     }
-    assert!(model.timings.advances >= 25, "{:?}", model.timings);
+    assert!(model.work.advances >= 25, "{:?}", model.work);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn rounding_does_not_add_up_between_rebuilds() {
     }
     let mut fresh = Nystrom::new(kernel(), lambda, arms);
     fresh.rebuild(&data, model.dictionary()).unwrap();
-    assert!(model.timings.advances > 50, "{:?}", model.timings);
+    assert!(model.work.advances > 50, "{:?}", model.work);
     assert_eq!(fresh.dictionary().len(), model.dictionary().len());
     let gap = |arm: usize| (fresh.variance(arm) - model.variance(arm)).abs() / (1.0 + fresh.variance(arm));
     let worst = (0..600).map(gap).fold(0.0, f64::max);
@@ -235,7 +235,7 @@ fn threads_change_no_bit() {
             model.rebuild(&data, &dictionary).unwrap();
             pull(&mut data, 5, 2.0);
             model.advance(&data, &[&dictionary[3..], &[5]].concat()).unwrap();
-            assert_eq!((model.timings.rebuilds, model.timings.advances), (1, 1));
+            assert_eq!((model.work.rebuilds, model.work.advances), (1, 1));
             (0..3_000)
                 .map(|arm| (model.mean(arm).to_bits(), model.variance(arm).to_bits()))
                 .collect::<Vec<_>>()
