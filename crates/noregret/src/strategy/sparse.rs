@@ -27,7 +27,7 @@ use crate::maximize::{MaximizeError, Region, Taken};
 use crate::space::Space;
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::nystrom::arms::Arms;
-use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
+use crate::surrogate::nystrom::{Nystrom, Pulls, PullsByArm};
 use crate::surrogate::points::Points;
 
 /// Batches after which embeddings are computed from nothing, so that rounding does not add up.
@@ -134,7 +134,7 @@ pub struct SparseModel {
 #[derive(Debug)]
 pub struct State {
     model: Nystrom,
-    data: Data,
+    data: PullsByArm,
     told: usize,
     sparse: Sparse,
     fit: Fit,
@@ -313,7 +313,7 @@ impl State {
         });
         let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
         let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
-        Ok(Self { model, data: Data::new(), told: 0, sparse, fit, choices, worst, lookup })
+        Ok(Self { model, data: PullsByArm::new(), told: 0, sparse, fit, choices, worst, lookup })
     }
 
     /// The model as it was after the batches of `sparse`.
@@ -355,7 +355,7 @@ impl State {
             } else {
                 self.sample(config, |arm| self.model.variance(arm), &before)
             };
-            (self.told, self.data) = (0, Data::new());
+            (self.told, self.data) = (0, PullsByArm::new());
             self.apply(history, Start { added: dictionary, ..start })?;
             return Ok(());
         }
@@ -459,7 +459,7 @@ impl State {
         let pulled: Vec<usize> = self.data.keys().copied().collect();
         let place: HashMap<usize, usize> = pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
         let points = self.model.arms().select(&pulled);
-        let data: Data = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
+        let data: PullsByArm = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
         let pulls: usize = self.data.values().map(Pulls::count).sum();
         let kernel = self.model.kernel();
         let mut ridge = self.model.lambda();
@@ -486,7 +486,7 @@ impl State {
     }
 
     /// Pulls at the beginning of the batch.
-    pub fn data(&self) -> &Data {
+    pub fn data(&self) -> &PullsByArm {
         &self.data
     }
 

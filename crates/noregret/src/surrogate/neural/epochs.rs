@@ -81,6 +81,27 @@ impl Learner {
         let zeros = vec![0.0; theta.len()];
         Self { mean: zeros.clone(), square: zeros, steps: 0, theta }
     }
+
+    /// Goes one step along the gradient.
+    fn step(&mut self, method: Method, rate: f32, gradient: &[f32]) {
+        const BETA: (f32, f32) = (0.9, 0.999);
+        self.steps += 1;
+        match method {
+            Method::Sgd => {
+                self.theta.iter_mut().zip(gradient).for_each(|(t, g)| *t -= rate * g);
+            }
+            Method::Adam => {
+                // Kingma & Ba 2015, Algorithm 1: moments that start at 0 are divided by the weight of the gradients in them.
+                let unbiased = (1.0 - BETA.0.powi(self.steps), 1.0 - BETA.1.powi(self.steps));
+                let moments = self.mean.iter_mut().zip(&mut self.square);
+                for ((t, g), (m, s)) in self.theta.iter_mut().zip(gradient).zip(moments) {
+                    *m = BETA.0 * *m + (1.0 - BETA.0) * g;
+                    *s = BETA.1 * *s + (1.0 - BETA.1) * g * g;
+                    *t -= rate * (*m / unbiased.0) / ((*s / unbiased.1).sqrt() + 1e-8);
+                }
+            }
+        }
+    }
 }
 
 impl Epochs {
@@ -101,7 +122,6 @@ impl Epochs {
         learner: &mut Learner,
         rng: &mut Stream,
     ) -> f64 {
-        const BETA: (f32, f32) = (0.9, 0.999);
         let Data { x, y, weights, .. } = data;
         let n = y.len();
         let size = self.batch.unwrap_or(n).clamp(1, n.max(1));
@@ -138,21 +158,7 @@ impl Epochs {
                 for ((g, t), s) in gradient.iter_mut().zip(&learner.theta).zip(start) {
                     *g += decay * (t - if self.toward == Toward::Start { *s } else { 0.0 });
                 }
-                learner.steps += 1;
-                match self.method {
-                    Method::Sgd => {
-                        learner.theta.iter_mut().zip(&gradient).for_each(|(t, g)| *t -= rate * g);
-                    }
-                    Method::Adam => {
-                        let unbiased = (1.0 - BETA.0.powi(learner.steps), 1.0 - BETA.1.powi(learner.steps));
-                        let moments = learner.mean.iter_mut().zip(&mut learner.square);
-                        for ((t, g), (m, s)) in learner.theta.iter_mut().zip(&gradient).zip(moments) {
-                            *m = BETA.0 * *m + (1.0 - BETA.0) * g;
-                            *s = BETA.1 * *s + (1.0 - BETA.1) * g * g;
-                            *t -= rate * (*m / unbiased.0) / ((*s / unbiased.1).sqrt() + 1e-8);
-                        }
-                    }
-                }
+                learner.step(self.method, rate, &gradient);
             }
         }
         shortened

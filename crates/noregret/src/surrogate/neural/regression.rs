@@ -203,12 +203,9 @@ impl<'a> Problem<'a> {
         norm(&self.gradient)
     }
 
-    /// A damped step minimises the linearised loss plus `damping |step|^2`. With `c = -ridge (theta - theta_0) / (ridge + damping)`
-    /// that is `c + J^T alpha`, `alpha = (J J^T + (ridge + damping) / w)^-1 (r - J c)`.
-    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    /// Gauss-Newton steps, damped as Levenberg and Marquardt do: by how much of the promised gain each one keeps.
     fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<Fitted, NotPositiveDefinite> {
         let (n, p) = (self.targets.y.len(), self.theta.len());
-        let Targets { weights, ridge, .. } = self.targets;
         self.model.move_to(&self.theta);
         self.model.linearize();
         let first = self.set_gradient();
@@ -223,27 +220,7 @@ impl<'a> Problem<'a> {
             if usual == 0.0 {
                 usual = FIRST_DAMPING * (0..n).map(|j| f64::from(gram[(j, j)])).sum::<f64>() / n as f64;
             }
-            let stiffness = f64::from(ridge) + damping;
-            // A point of no weight has a variance that no observation outweighs.
-            let noise = |j: usize| stiffness / f64::from(weights[j].max(1e-12));
-            let factor = Cholesky::factor(n, |j, rows| {
-                for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
-                    *row = f64::from(*k);
-                }
-                rows[0] += noise(j);
-            })?;
-            jitter = jitter.max(factor.repairs().jitter);
-            let pull = (f64::from(ridge) / stiffness) as f32;
-            for ((c, t), s) in center.iter_mut().zip(&self.theta).zip(self.start) {
-                *c = -pull * (t - s);
-            }
-            let moved = self.model.push_forward(&center);
-            let mut alpha: Vec<f64> =
-                self.residuals().zip(&moved).map(|(r, m)| f64::from(r) - f64::from(*m)).collect();
-            factor.solve(&mut alpha);
-            let alpha: Vec<f32> = alpha.into_iter().map(|a| a as f32).collect();
-            self.model.pull_back(&alpha, &mut step);
-            step.iter_mut().zip(&center).for_each(|(d, c)| *d += c);
+            jitter = jitter.max(self.set_damped_step(gram, damping, &mut center, &mut step)?);
             let at: Vec<f32> = self.theta.iter().zip(&step).map(|(t, d)| t + d).collect();
             let promised = loss - self.linearized_loss(&at, &step);
             self.model.move_to(&at);
@@ -275,6 +252,42 @@ impl<'a> Problem<'a> {
         fitted.converged |= exhausted && fitted.gradient.is_finite();
         fitted.jitter = jitter;
         Ok(fitted)
+    }
+
+    /// A damped step minimises the linearised loss plus `damping |step|^2`. With `c = -ridge (theta - theta_0) / (ridge + damping)`
+    /// that is `c + J^T alpha`, `alpha = (J J^T + (ridge + damping) / w)^-1 (r - J c)`.
+    ///
+    /// `gram` is `J J^T`; `center` becomes `c`, `step` the step. Returns the jitter that the factor needed.
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    fn set_damped_step(
+        &mut self,
+        gram: &Mat<f32>,
+        damping: f64,
+        center: &mut [f32],
+        step: &mut [f32],
+    ) -> Result<f64, NotPositiveDefinite> {
+        let Targets { weights, ridge, .. } = self.targets;
+        let stiffness = f64::from(ridge) + damping;
+        // A point of no weight has a variance that no observation outweighs.
+        let noise = |j: usize| stiffness / f64::from(weights[j].max(1e-12));
+        let factor = Cholesky::factor(weights.len(), |j, rows| {
+            for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
+                *row = f64::from(*k);
+            }
+            rows[0] += noise(j);
+        })?;
+        let pull = (f64::from(ridge) / stiffness) as f32;
+        for ((c, t), s) in center.iter_mut().zip(&self.theta).zip(self.start) {
+            *c = -pull * (t - s);
+        }
+        let moved = self.model.push_forward(center);
+        let mut alpha: Vec<f64> =
+            self.residuals().zip(&moved).map(|(r, m)| f64::from(r) - f64::from(*m)).collect();
+        factor.solve(&mut alpha);
+        let alpha: Vec<f32> = alpha.into_iter().map(|a| a as f32).collect();
+        self.model.pull_back(&alpha, step);
+        step.iter_mut().zip(&*center).for_each(|(d, c)| *d += c);
+        Ok(factor.repairs().jitter)
     }
 
     /// What the loss would be at `at`, a step away, if the model were linear.
