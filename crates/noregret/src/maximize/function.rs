@@ -4,9 +4,9 @@ use crate::acquisition::Acquisition;
 use crate::surrogate::points::Points;
 
 /// The function; its gradient is by central differences, which stay inside the cube's neighbourhood.
-pub(crate) struct Function<F>(pub(crate) F);
+pub(crate) struct FromFn<F>(pub(crate) F);
 
-impl<F: Fn(&[f64]) -> f64 + Sync> Acquisition for Function<F> {
+impl<F: Fn(&[f64]) -> f64 + Sync> Acquisition for FromFn<F> {
     fn values(&self, points: &Points) -> Vec<f64> {
         (0..points.len()).map(|i| (self.0)(&points.point(i))).collect()
     }

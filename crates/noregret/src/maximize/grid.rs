@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::maximize::Taken;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::space::Space;
 
     /// Points 0, 1/4, 1/2, 3/4, 1 with the given values; `taken` of them are not to be suggested.
@@ -175,7 +175,7 @@ mod tests {
     fn pools_are_searched_by_row() {
         // Rows 1 and 3 have the same features and are still two rows.
         let space = Space::pool(Pool::new(vec![0.0, 2.0, 1.0, 2.0], 1).unwrap());
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let (mut taken, none) = (Taken::default(), Taken::default());
         for expected in [Some(1), Some(3), Some(2), Some(0), None] {
             let region = Region { space: &space, taken: &taken, batch: &none, apart: 0.0 };
@@ -197,7 +197,7 @@ mod tests {
             let (space, none) = (Space::pool(pool), Taken::default());
             let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
             let found = Exhaustive
-                .maximize(&Function(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
+                .maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
                 .unwrap();
             assert_eq!((found.row, found.x, found.work.values), (Some(wanted), vec![1.0], rows));
         }
@@ -213,7 +213,7 @@ mod tests {
             .unwrap();
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let random = |seed| {
             RandomGrid { size: 100 }.maximize(&utility, &region, &mut Stream::seed_from_u64(seed)).unwrap()
         };

@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
     use crate::maximize::Taken;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::space::{Pool, Space};
     use crate::strategy::algorithm::Algorithm;
     use crate::study::Study;
@@ -199,7 +199,7 @@ mod tests {
         let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
+        let utility = FromFn(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
         let of = |x: [f64; 2]| {
             estimate(&utility, &region, (&x, utility.value(&x)), 256, &mut Stream::seed_from_u64(1)).unwrap()
         };
@@ -217,7 +217,7 @@ mod tests {
         let space = Space::pool(Pool::new(vec![0.0, 1.0, 2.0], 1).unwrap());
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let found = estimate(&utility, &region, (&[0.5], 0.5), 64, &mut Stream::seed_from_u64(1)).unwrap();
         assert_eq!(found.eta_hat, 1.0);
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Maximize;
-use super::climb::{Climber, Discrete, Method};
+use super::climb::{Climber, Discrete, LocalMethod};
 use super::grid::{Exhaustive, RandomGrid, SobolGrid};
 use super::multi_start::MultiStart;
 use crate::math::conjugate_gradient::ConjugateGradient;
@@ -191,18 +191,18 @@ impl Solver {
                 climber: Climber::default(),
                 only_converged: false,
             }),
-            Solver::Lbfgsb(local) => local.build(Method::Lbfgsb(Lbfgsb {
+            Solver::Lbfgsb(local) => local.build(LocalMethod::Lbfgsb(Lbfgsb {
                 gradient_tolerance: local.tolerance,
                 max_iterations: local.iterations * dims,
                 ..Lbfgsb::default()
             })),
-            Solver::NelderMead(local) => local.build(Method::NelderMead(NelderMead {
+            Solver::NelderMead(local) => local.build(LocalMethod::NelderMead(NelderMead {
                 x_tolerance: local.tolerance,
                 value_tolerance: local.value_tolerance.unwrap_or(local.tolerance),
                 max_iterations: Some(local.iterations * dims),
                 ..NelderMead::default()
             })),
-            Solver::Cg(local) => local.build(Method::ConjugateGradient(ConjugateGradient {
+            Solver::Cg(local) => local.build(LocalMethod::ConjugateGradient(ConjugateGradient {
                 gradient_tolerance: local.tolerance,
                 max_iterations: Some(local.iterations * dims),
                 // Along a clipped face a line search may go on for ever without getting anywhere.
@@ -214,7 +214,7 @@ impl Solver {
 }
 
 impl LocalConfig {
-    fn build(&self, method: Method) -> Box<dyn Maximize> {
+    fn build(&self, method: LocalMethod) -> Box<dyn Maximize> {
         Box::new(MultiStart {
             starts: self.starts,
             grid: self.grid,
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn random_grids_grow_with_the_rounds() {
-        use crate::maximize::function::Function;
+        use crate::maximize::function::FromFn;
         use rand::SeedableRng;
         let space = crate::space::Space::bounds(&[(0.0, 1.0)]).unwrap();
         let none = Taken::default();
@@ -347,7 +347,7 @@ mod tests {
         let looked_at = |solver: &Solver, t, grid| {
             let mut rng = crate::math::rng::Stream::seed_from_u64(0);
             let maximizer = solver.build(t, 1, grid, false);
-            maximizer.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
+            maximizer.maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
         };
         let growing = Solver::RandomGrid { per_round: 10, size: None };
         assert_eq!([0, 1, 9].map(|t| looked_at(&growing, t, None)), [10, 20, 100]);

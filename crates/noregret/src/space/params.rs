@@ -101,14 +101,14 @@ impl Serialize for Params {
 
 impl<'de> Deserialize<'de> for Params {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Pairs)
+        deserializer.deserialize_map(ParamsVisitor)
     }
 }
 
 /// Reads a map in its own order, and refuses a name given twice.
-struct Pairs;
+struct ParamsVisitor;
 
-impl<'de> Visitor<'de> for Pairs {
+impl<'de> Visitor<'de> for ParamsVisitor {
     type Value = Params;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

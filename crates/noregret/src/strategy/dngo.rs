@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::grid::best_row;
 use crate::maximize::{MaximizeError, Maximum, Region};
-use crate::surrogate::neural::epochs::{Epochs, Method, Toward};
+use crate::surrogate::neural::epochs::{Epochs, Optimizer, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
 use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::{Activation, NetworkConfig, NetworkError};
@@ -56,7 +56,7 @@ impl Default for DngoConfig {
                 ..NetworkConfig::default()
             },
             training: Learning::Epochs(Epochs {
-                method: Method::Adam,
+                method: Optimizer::Adam,
                 rate: 0.05,
                 epochs: 500,
                 batch: None,

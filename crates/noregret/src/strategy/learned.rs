@@ -22,7 +22,7 @@ use super::neural::Told;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
-use crate::surrogate::neural::draw::Data;
+use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::epochs::{Epochs, Learner};
 use crate::surrogate::neural::model::AtPoints;
 use crate::surrogate::neural::network::{Signals, Trace};
@@ -74,7 +74,7 @@ pub enum Learning {
 #[derive(Clone, Copy)]
 pub(crate) struct Lesson<'a> {
     pub(crate) network: &'a Network,
-    pub(crate) data: &'a Data,
+    pub(crate) data: &'a TrainingData,
     /// Weight of the distance to the start.
     pub(crate) ridge: f64,
     /// Where the learner began.

@@ -21,7 +21,7 @@ use crate::maximize::climb::Climber;
 use crate::maximize::grid::{Exhaustive, best_of};
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::{Maximize, MaximizeError, Maximum, Region, Work};
-use crate::surrogate::neural::draw::Data;
+use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::uncertainty_sampling::most_uncertain;
 use crate::surrogate::neural::{Encoder, NetworkConfig};
 use crate::surrogate::points::Points;
@@ -166,7 +166,7 @@ impl Course<'_> {
 
 /// What a network is fitted to, and what its values mean.
 pub(crate) struct Told {
-    pub(crate) data: Data,
+    pub(crate) data: TrainingData,
     /// The same points in the unit cube.
     pub(crate) points: Points,
 }
@@ -203,7 +203,7 @@ impl Told {
             ));
         }
         Self {
-            data: Data {
+            data: TrainingData {
                 x: encoder.encode(&data.points, 0..data.points.len()),
                 y: data.values.iter().map(|y| y.clamp(-LARGEST, LARGEST) as f32).collect(),
                 weights: data.known_noise.iter().map(weight).collect(),

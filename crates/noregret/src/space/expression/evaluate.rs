@@ -1,7 +1,7 @@
 //! The value of a checked expression at a point of the unit cube, without allocating.
 
 use super::token::{Arithmetic, Comparison};
-use super::{Function, Node};
+use super::{Builtin, Node};
 use crate::space::encode::float_at;
 use crate::space::{Param, Value};
 
@@ -144,22 +144,22 @@ fn calculate(op: Arithmetic, a: f64, b: f64) -> f64 {
 }
 
 /// Applies `function`; one undefined argument makes the result undefined.
-fn call(function: Function, mut arguments: impl Iterator<Item = f64>) -> f64 {
+fn call(function: Builtin, mut arguments: impl Iterator<Item = f64>) -> f64 {
     let first = arguments.next().unwrap_or(f64::NAN);
     // `f64::min` and `max` would pass over NaN.
     let fold = |pick: fn(f64, f64) -> f64| {
         arguments.fold(first, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) })
     };
     match function {
-        Function::Min => fold(f64::min),
-        Function::Max => fold(f64::max),
-        Function::Abs => first.abs(),
-        Function::Sqrt => first.sqrt(),
-        Function::Exp => first.exp(),
-        Function::Ln => first.ln(),
-        Function::Log10 => first.log10(),
-        Function::Floor => first.floor(),
-        Function::Ceil => first.ceil(),
-        Function::Round => first.round(),
+        Builtin::Min => fold(f64::min),
+        Builtin::Max => fold(f64::max),
+        Builtin::Abs => first.abs(),
+        Builtin::Sqrt => first.sqrt(),
+        Builtin::Exp => first.exp(),
+        Builtin::Ln => first.ln(),
+        Builtin::Log10 => first.log10(),
+        Builtin::Floor => first.floor(),
+        Builtin::Ceil => first.ceil(),
+        Builtin::Round => first.round(),
     }
 }

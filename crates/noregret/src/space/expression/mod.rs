@@ -5,7 +5,7 @@
 //! ```
 //!
 //! From loose to tight: `or` `||`; `and` `&&`; `not`; comparisons, also chained, and `in [...]`, `not in [...]`;
-//! `+ -`; `* / %`; unary `-` and `!`; `^` or `**`. Functions are those of [`Function`]; `%` takes the sign of its
+//! `+ -`; `* / %`; unary `-` and `!`; `^` or `**`. Functions are those of [`Builtin`]; `%` takes the sign of its
 //! divisor, as in Python. A name with a `-` in it, or one like `in`, is written in backquotes.
 //!
 //! Numbers are floats. A comparison with an undefined one (`sqrt(-1) < 2`) is neither true nor false, whatever `not`
@@ -64,7 +64,7 @@ enum Node {
     /// `a < b <= c`: true if every link is.
     Chain(Box<Node>, Vec<(Comparison, Node)>),
     Member(Box<Node>, Vec<Node>),
-    Call(Function, Vec<Node>),
+    Call(Builtin, Vec<Node>),
 }
 
 /// What a part of an expression yields.
@@ -94,7 +94,7 @@ impl std::fmt::Display for Type {
 
 /// The functions an expression may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
+enum Builtin {
     Min,
     Max,
     Abs,
@@ -107,7 +107,7 @@ enum Function {
     Round,
 }
 
-impl Function {
+impl Builtin {
     const ALL: [(&'static str, Self); 10] = [
         ("min", Self::Min),
         ("max", Self::Max),

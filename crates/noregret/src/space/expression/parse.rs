@@ -2,7 +2,7 @@
 
 use super::check::type_of;
 use super::token::{Arithmetic, Infix, Token, tokens};
-use super::{ExpressionProblem, Function, Node, Type};
+use super::{Builtin, ExpressionProblem, Node, Type};
 use crate::space::Param;
 use crate::space::name::nearest;
 
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, name: &str, column: usize) -> Result<Part, Failure> {
-        let function = Function::named(name).map_err(|problem| (column, problem))?;
+        let function = Builtin::named(name).map_err(|problem| (column, problem))?;
         self.next(); // the parenthesis that made it a call
         let mut arguments = Vec::new();
         if *self.peek() != Token::Close {

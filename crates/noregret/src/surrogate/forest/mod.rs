@@ -29,7 +29,7 @@ const PANEL: usize = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Variance {
+pub enum ForestVariance {
     /// That of the trees' means.
     #[default]
     Between,
@@ -51,12 +51,12 @@ pub struct ForestConfig {
     /// Distinct points in a leaf, at least.
     pub min_leaf: usize,
     /// What counts as variance.
-    pub variance: Variance,
+    pub variance: ForestVariance,
 }
 
 impl Default for ForestConfig {
     fn default() -> Self {
-        Self { trees: 100, bootstrap: true, features: 1.0, min_leaf: 1, variance: Variance::Between }
+        Self { trees: 100, bootstrap: true, features: 1.0, min_leaf: 1, variance: ForestVariance::Between }
     }
 }
 
@@ -64,7 +64,7 @@ impl Default for ForestConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
     trees: Vec<Tree>,
-    variance: Variance,
+    variance: ForestVariance,
 }
 
 impl Forest {
@@ -147,12 +147,12 @@ impl Sums {
         self.within += variance;
     }
 
-    fn mean_and_variance(self, variance: Variance) -> (f64, f64) {
+    fn mean_and_variance(self, variance: ForestVariance) -> (f64, f64) {
         let from_first = self.sum / self.trees;
         let between = (self.squares / self.trees - from_first * from_first).max(0.0);
         let variance = match variance {
-            Variance::Between => between,
-            Variance::Total => between + self.within / self.trees,
+            ForestVariance::Between => between,
+            ForestVariance::Total => between + self.within / self.trees,
         };
         (self.first + from_first, variance)
     }

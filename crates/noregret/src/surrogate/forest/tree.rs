@@ -30,7 +30,7 @@ const GROUP: usize = 8;
 /// A node: points whose coordinate lies in `[low, high]` go to the child `left`, the others to `left + 1`. A leaf sends
 /// everything to itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct TreeNode {
     low: f64,
     high: f64,
     feature: u32,
@@ -49,7 +49,7 @@ pub(super) struct Leaf {
 /// A tree; node 0 is its root.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// By node; only those of leaves are asked for.
     leaves: Vec<Leaf>,
 }
@@ -147,7 +147,7 @@ impl Tree {
 
     fn push(&mut self) -> u32 {
         let node = u32::try_from(self.nodes.len()).expect("invariant: twice as many nodes as points");
-        self.nodes.push(Node { low: f64::NEG_INFINITY, high: f64::INFINITY, feature: 0, left: node });
+        self.nodes.push(TreeNode { low: f64::NEG_INFINITY, high: f64::INFINITY, feature: 0, left: node });
         self.leaves.push(Leaf { mean: 0.0, variance: 0.0 });
         node
     }
@@ -361,7 +361,7 @@ impl<'a> Grower<'a> {
     }
 
     /// The node of a split: a threshold in the middle between two values, or an interval around one category.
-    fn node(&self, split: Split, left: u32) -> Node {
+    fn node(&self, split: Split, left: u32) -> TreeNode {
         let x = self.sorted.points.coordinate(split.feature);
         let x_at = |at: usize| x[self.index[low(self.orders[split.feature][at])] as usize];
         let last = x_at(split.to - 1);
@@ -369,13 +369,13 @@ impl<'a> Grower<'a> {
         if let Kind::Category(levels) = self.sorted.kinds[split.feature] {
             // Levels lie a step apart; a quarter of it is far from rounding and from the neighbors.
             let quarter = 0.25 / levels as f64;
-            return Node { low: last - quarter, high: last + quarter, feature, left };
+            return TreeNode { low: last - quarter, high: last + quarter, feature, left };
         }
         let next = x_at(split.to);
         let middle = last + 0.5 * (next - last);
         // Between neighboring floats there is no middle.
         let high = if middle < next { middle } else { last };
-        Node { low: f64::NEG_INFINITY, high, feature, left }
+        TreeNode { low: f64::NEG_INFINITY, high, feature, left }
     }
 
     /// Divides the node's range of every order that will be needed; returns where the right side begins.

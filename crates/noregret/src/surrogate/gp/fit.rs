@@ -49,7 +49,7 @@ pub struct Effort {
 
 /// The result of a fit.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct MapEstimate {
     /// The most probable hyperparameters found.
     pub hyperparameters: Hyperparameters,
     /// Log posterior density there, up to a constant.
@@ -60,7 +60,7 @@ pub struct Fitted {
 
 impl FitProblem<'_> {
     /// Climbs from `start`.
-    pub fn fit(&self, start: &Hyperparameters, effort: Effort) -> Fitted {
+    pub fn fit(&self, start: &Hyperparameters, effort: Effort) -> MapEstimate {
         let parameters = self.kernel.parameter_count();
         let tunables = self.tunables();
         let log = |f: fn(&Tunable) -> f64| -> Vec<f64> { tunables.iter().map(|t| f(t).ln()).collect() };
@@ -81,14 +81,14 @@ impl FitProblem<'_> {
             ..Lbfgsb::default()
         };
         let mut kernel = self.kernel.clone();
-        let mut work = Work::default();
+        let mut work = LikelihoodScratch::default();
         let minimum = minimizer.minimize(&x0, &lower, &upper, |t, gradient| {
             let value = self.log_posterior(t, gradient, &mut kernel, &mut work).unwrap_or(f64::NEG_INFINITY);
             gradient.iter_mut().for_each(|g| *g = -*g);
             -value
         });
         let value = |i: usize| minimum.x[i].exp().clamp(tunables[i].low, tunables[i].high);
-        Fitted {
+        MapEstimate {
             hyperparameters: Hyperparameters {
                 kernel_parameters: (0..parameters).map(value).collect(),
                 outputscale: value(parameters),
@@ -114,7 +114,7 @@ impl FitProblem<'_> {
         t: &[f64],
         gradient: &mut [f64],
         kernel: &mut Kernel,
-        work: &mut Work,
+        work: &mut LikelihoodScratch,
     ) -> Option<f64> {
         let n = self.points.len();
         let parameters = t.len() - 2;
@@ -161,7 +161,7 @@ impl FitProblem<'_> {
         kernel: &Kernel,
         chol: &Cholesky,
         alpha: &[f64],
-        work: &mut Work,
+        work: &mut LikelihoodScratch,
         gradient: &mut [f64],
     ) -> Vec<f64> {
         let n = alpha.len();
@@ -203,7 +203,7 @@ impl FitProblem<'_> {
 
 /// Matrices reused from one evaluation to the next.
 #[derive(Debug, Default)]
-struct Work {
+struct LikelihoodScratch {
     inverse: Vec<f64>,
     scratch: Vec<f64>,
 }
@@ -212,7 +212,7 @@ struct Work {
 impl FitProblem<'_> {
     /// The objective of the fit, for gradient checks.
     pub(crate) fn log_posterior_at(&self, t: &[f64], gradient: &mut [f64]) -> f64 {
-        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut Work::default())
+        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut LikelihoodScratch::default())
             .unwrap_or(f64::NEG_INFINITY)
     }
 }

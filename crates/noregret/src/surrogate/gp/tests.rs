@@ -8,7 +8,7 @@ use super::candidates::Candidates;
 use super::fit::{Effort, FitProblem};
 use super::hyperparameters::{Hyperparameters, Prior, Tunable};
 use super::kernel::anova::Anova;
-use super::kernel::network::Network;
+use super::kernel::infinite_network::InfiniteNetwork;
 use super::kernel::ntk::{NtkActivation, NtkConfig};
 use super::kernel::{Coordinates, Factor, Form, Kernel};
 use super::local::LocalGp;
@@ -518,7 +518,7 @@ fn networks() -> Vec<Kernel> {
         for (depth, symmetric, lengthscale) in [(1, true, 0.4), (2, false, 1.0), (4, true, 1.0)] {
             let config = NtkConfig { depth, symmetric, ..NtkConfig::default() };
             let coordinates = Coordinates::new(vec![0, 1], vec![lengthscale]);
-            let numbers = Factor::Network(Network { activation, config, coordinates });
+            let numbers = Factor::Network(InfiniteNetwork { activation, config, coordinates });
             let category = Factor::new(Form::Overlap, Coordinates::new(vec![2], vec![1.0]));
             kernels.push(Kernel { outputscale: 1.0, factors: vec![numbers.clone()] });
             kernels.push(Kernel { outputscale: 0.8, factors: vec![category, numbers] });

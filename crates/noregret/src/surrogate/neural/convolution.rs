@@ -78,7 +78,7 @@ pub(super) struct Convolution {
 
 /// What a pass has computed.
 #[derive(Clone, Debug)]
-pub(super) struct Trace {
+pub(super) struct ConvolutionTrace {
     /// The 9 pixels around each pixel, 0 beyond the border; 9 x (pixels n).
     patches: Mat<f32>,
     z: Mat<f32>,
@@ -88,7 +88,7 @@ pub(super) struct Trace {
     winners: Vec<u32>,
 }
 
-impl Default for Trace {
+impl Default for ConvolutionTrace {
     fn default() -> Self {
         let (patches, z, value, slope) = (Mat::new(), Mat::new(), Mat::new(), Mat::new());
         Self { patches, z, value, slope, winners: Vec::new() }
@@ -130,7 +130,13 @@ impl Convolution {
     }
 
     /// Writes the pooled features of every image, a column of `x` each, to `out`.
-    pub(super) fn forward(&self, theta: &[f32], x: MatRef<'_, f32>, trace: &mut Trace, out: &mut Mat<f32>) {
+    pub(super) fn forward(
+        &self,
+        theta: &[f32],
+        x: MatRef<'_, f32>,
+        trace: &mut ConvolutionTrace,
+        out: &mut Mat<f32>,
+    ) {
         let (n, pixels) = (x.ncols(), self.image.pixels());
         self.patches(x, &mut trace.patches);
         for m in [&mut trace.z, &mut trace.value, &mut trace.slope] {
@@ -194,7 +200,7 @@ impl Convolution {
     }
 
     /// The gradient by weights and biases of each point, given the signals at the pooled features; one point a column.
-    pub(super) fn gradients(&self, trace: &Trace, arrived: MatRef<'_, f32>, out: &mut Mat<f32>) {
+    pub(super) fn gradients(&self, trace: &ConvolutionTrace, arrived: MatRef<'_, f32>, out: &mut Mat<f32>) {
         let (n, pixels) = (arrived.ncols(), self.image.pixels());
         reshape(out, self.parameters(), n);
         let mut delta = Mat::<f32>::zeros(self.channels, pixels);

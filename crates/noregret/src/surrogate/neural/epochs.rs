@@ -8,17 +8,17 @@ use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::draw::Data;
+use super::draw::TrainingData;
 use super::model::AtPoints;
 use super::network::Network;
-use super::regression::Model;
+use super::regression::ParametricModel;
 use crate::math::rng::Stream;
 
 /// What a step is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum Optimizer {
     /// The gradient.
     Sgd,
     /// Its moments (Kingma & Ba 2015).
@@ -42,7 +42,7 @@ pub enum Toward {
 #[serde(deny_unknown_fields)]
 pub struct Epochs {
     /// What a step is made of.
-    pub method: Method,
+    pub method: Optimizer,
     /// Its length; parameters are of order 1.
     pub rate: f64,
     /// How many passes.
@@ -83,14 +83,14 @@ impl Learner {
     }
 
     /// Goes one step along the gradient.
-    fn step(&mut self, method: Method, rate: f32, gradient: &[f32]) {
+    fn step(&mut self, method: Optimizer, rate: f32, gradient: &[f32]) {
         const BETA: (f32, f32) = (0.9, 0.999);
         self.steps += 1;
         match method {
-            Method::Sgd => {
+            Optimizer::Sgd => {
                 self.theta.iter_mut().zip(gradient).for_each(|(t, g)| *t -= rate * g);
             }
-            Method::Adam => {
+            Optimizer::Adam => {
                 // Kingma & Ba 2015, Algorithm 1: moments that start at 0 are divided by the weight of the gradients in them.
                 let unbiased = (1.0 - BETA.0.powi(self.steps), 1.0 - BETA.1.powi(self.steps));
                 let moments = self.mean.iter_mut().zip(&mut self.square);
@@ -117,18 +117,18 @@ impl Epochs {
     pub fn run(
         &self,
         network: &Network,
-        data: &Data,
+        data: &TrainingData,
         start: &[f32],
         learner: &mut Learner,
         rng: &mut Stream,
     ) -> f64 {
-        let Data { x, y, weights, .. } = data;
+        let TrainingData { x, y, weights, .. } = data;
         let n = y.len();
         let size = self.batch.unwrap_or(n).clamp(1, n.max(1));
         let mut order: Vec<usize> = (0..n).collect();
         let mut gradient = vec![0.0_f32; learner.theta.len()];
         let shortened =
-            if self.method == Method::Sgd { self.stable(network, x, &learner.theta) } else { 1.0 };
+            if self.method == Optimizer::Sgd { self.stable(network, x, &learner.theta) } else { 1.0 };
         let (rate, decay) = ((self.rate * shortened) as f32, self.decay as f32);
         for _ in 0..self.epochs {
             if size < n {

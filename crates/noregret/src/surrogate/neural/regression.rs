@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 
 /// Values at fixed points as a function of the parameters.
-pub trait Model {
+pub trait ParametricModel {
     /// Goes to these parameters.
     fn move_to(&mut self, theta: &[f32]);
     /// The values there.
@@ -113,7 +113,7 @@ pub struct Targets<'a> {
 
 /// Where the parameters ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedNetwork {
     /// The parameters.
     pub theta: Vec<f32>,
     /// Steps taken.
@@ -149,11 +149,11 @@ impl Training {
     /// Fits `model` from `start`.
     pub fn fit(
         &self,
-        model: &mut dyn Model,
+        model: &mut dyn ParametricModel,
         targets: Targets<'_>,
         start: &[f32],
-    ) -> Result<Fitted, NotPositiveDefinite> {
-        let mut problem = Problem::new(model, targets, start);
+    ) -> Result<FittedNetwork, NotPositiveDefinite> {
+        let mut problem = LeastSquares::new(model, targets, start);
         match *self {
             Training::GaussNewton { tolerance, steps } => problem.gauss_newton(tolerance, steps),
             Training::Descent { rate, momentum, tolerance, steps } => {
@@ -164,8 +164,8 @@ impl Training {
     }
 }
 
-struct Problem<'a> {
-    model: &'a mut dyn Model,
+struct LeastSquares<'a> {
+    model: &'a mut dyn ParametricModel,
     targets: Targets<'a>,
     start: &'a [f32],
     theta: Vec<f32>,
@@ -176,8 +176,8 @@ fn norm(x: &[f32]) -> f64 {
     x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt()
 }
 
-impl<'a> Problem<'a> {
-    fn new(model: &'a mut dyn Model, targets: Targets<'a>, start: &'a [f32]) -> Self {
+impl<'a> LeastSquares<'a> {
+    fn new(model: &'a mut dyn ParametricModel, targets: Targets<'a>, start: &'a [f32]) -> Self {
         Self { model, targets, start, theta: start.to_vec(), gradient: vec![0.0; start.len()] }
     }
 
@@ -204,7 +204,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Gauss-Newton steps, damped as Levenberg and Marquardt do: by how much of the promised gain each one keeps.
-    fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<Fitted, NotPositiveDefinite> {
+    fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<FittedNetwork, NotPositiveDefinite> {
         let (n, p) = (self.targets.y.len(), self.theta.len());
         self.model.move_to(&self.theta);
         self.model.linearize();
@@ -319,7 +319,7 @@ impl<'a> Problem<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    fn descent(&mut self, rate: f64, momentum: f64, tolerance: f64, most: usize) -> Fitted {
+    fn descent(&mut self, rate: f64, momentum: f64, tolerance: f64, most: usize) -> FittedNetwork {
         self.model.move_to(&self.theta);
         self.model.linearize();
         let first = self.set_gradient();
@@ -361,7 +361,7 @@ impl<'a> Problem<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    fn adam(&mut self, rate: f64, tolerance: f64, most: usize) -> Fitted {
+    fn adam(&mut self, rate: f64, tolerance: f64, most: usize) -> FittedNetwork {
         const BETA: (f32, f32) = (0.9, 0.999);
         self.model.move_to(&self.theta);
         self.model.linearize();
@@ -386,9 +386,9 @@ impl<'a> Problem<'a> {
         self.fitted(steps, size, first, tolerance)
     }
 
-    fn fitted(&mut self, steps: usize, size: f64, first: f64, tolerance: f64) -> Fitted {
+    fn fitted(&mut self, steps: usize, size: f64, first: f64, tolerance: f64) -> FittedNetwork {
         let gradient = if first == 0.0 { 0.0 } else { size / first };
         let theta = std::mem::take(&mut self.theta);
-        Fitted { theta, steps, gradient, converged: gradient <= tolerance, jitter: 0.0 }
+        FittedNetwork { theta, steps, gradient, converged: gradient <= tolerance, jitter: 0.0 }
     }
 }

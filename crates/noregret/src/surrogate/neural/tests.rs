@@ -6,10 +6,10 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::math::rng::Stream;
-use draw::{Data, Sampler};
+use draw::{Sampler, TrainingData};
 use model::{AtPoints, TangentModel};
 use network::{Signals, Trace};
-use regression::{Model, Targets};
+use regression::{ParametricModel, Targets};
 
 /// Shapes worth checking: both smooth activations, the kinked one, without biases, and images with either pooling.
 fn configs() -> Vec<NetworkConfig> {
@@ -337,13 +337,13 @@ fn sampler(width: usize, activation: Activation, depth: usize) -> Sampler {
     Sampler { network, encoder, training: Training::default(), beta: 1.0, perturb: true }
 }
 
-fn data(sampler: &Sampler, n: usize) -> (Data, crate::surrogate::points::Points) {
+fn data(sampler: &Sampler, n: usize) -> (TrainingData, crate::surrogate::points::Points) {
     let mut rng = Stream::seed_from_u64(11);
     let columns: Vec<f64> = (0..2 * n).map(|_| rng.random()).collect();
     let points = crate::surrogate::points::Points::from_columns(2, &columns);
     let x = sampler.encoder.encode(&points, 0..n);
     let y = (0..n).map(|j| (3.0 * x[(0, j)]).sin() - x[(1, j)]).collect();
-    (Data { x, y, weights: vec![1.0; n], noise: 0.3 }, points)
+    (TrainingData { x, y, weights: vec![1.0; n], noise: 0.3 }, points)
 }
 
 /// The slope of drawn functions, through the encoding of the space.

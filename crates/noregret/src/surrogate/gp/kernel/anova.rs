@@ -63,12 +63,12 @@ impl FactorKernel for Anova {
     }
 
     fn multiply_column(&self, pairs: Pairs<'_>, out: &mut [f64]) {
-        Arch::new().dispatch(Column { anova: self, pairs, out });
+        Arch::new().dispatch(AnovaColumn { anova: self, pairs, out });
     }
 
     fn multiply_slopes(&self, pairs: Pairs<'_>, slopes: FactorSlopes<'_>) {
         let mut h = vec![1.0; slopes.value.len()];
-        Arch::new().dispatch(ColumnWithSlopes { anova: self, pairs, own: slopes.own, h: &mut h });
+        Arch::new().dispatch(AnovaSlopes { anova: self, pairs, own: slopes.own, h: &mut h });
         slopes.multiply_others(&h);
     }
 
@@ -119,13 +119,13 @@ impl FactorKernel for Anova {
 }
 
 /// Multiplies `out` by the factor's part of a column.
-struct Column<'a> {
+struct AnovaColumn<'a> {
     anova: &'a Anova,
     pairs: Pairs<'a>,
     out: &'a mut [f64],
 }
 
-impl WithSimd for Column<'_> {
+impl WithSimd for AnovaColumn<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -164,7 +164,7 @@ fn multiply_terms<S: Simd, F: OneStatistic>(
 }
 
 /// Multiplies the slopes `own` by the factor's, and `h` by its part of the column.
-struct ColumnWithSlopes<'a> {
+struct AnovaSlopes<'a> {
     anova: &'a Anova,
     pairs: Pairs<'a>,
     own: &'a mut [Vec<f64>],
@@ -179,7 +179,7 @@ struct Terms {
     by_odds: [f64; LANES],
 }
 
-impl WithSimd for ColumnWithSlopes<'_> {
+impl WithSimd for AnovaSlopes<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -3,8 +3,8 @@
 use super::Form;
 use super::anova::Anova;
 use super::coordinates::Coordinates;
+use super::infinite_network::InfiniteNetwork;
 use super::linear::Linear;
-use super::network::Network;
 use super::ntk::{NtkActivation, NtkConfig};
 use super::overlap::Overlap;
 use super::stationary::{Shape, Stationary};
@@ -22,7 +22,7 @@ pub enum Factor {
     /// Effects of single coordinates, of pairs, triples and so on.
     Anova(Anova),
     /// Infinitely wide networks.
-    Network(Network),
+    Network(InfiniteNetwork),
 }
 
 /// What a free parameter of a kernel means, which decides on its prior and its bounds.
@@ -153,7 +153,7 @@ impl Factor {
     pub fn new(form: Form, coordinates: Coordinates) -> Self {
         let stationary = |shape, coordinates| Self::Stationary(Stationary { shape, coordinates });
         let network = |activation, coordinates| {
-            Self::Network(Network { activation, config: NtkConfig::default(), coordinates })
+            Self::Network(InfiniteNetwork { activation, config: NtkConfig::default(), coordinates })
         };
         match form {
             Form::SquaredExponential => stationary(Shape::SquaredExponential, coordinates),
@@ -180,7 +180,7 @@ impl Factor {
             Factor::Stationary(Stationary { coordinates, .. })
             | Factor::Linear(Linear { coordinates })
             | Factor::Overlap(Overlap { coordinates })
-            | Factor::Network(Network { coordinates, .. }) => coordinates.lengthscale_of(index),
+            | Factor::Network(InfiniteNetwork { coordinates, .. }) => coordinates.lengthscale_of(index),
         }
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! Every factor first adds up numbers for a pair of points, its *statistics*, and then maps them:
 //!
-//! | form                | file            | statistic `s`                  | `h(s)`, `r = sqrt(s)`                       |
-//! |---------------------|-----------------|--------------------------------|---------------------------------------------|
-//! | squared exponential | `stationary.rs` | `sum_k ((x_k - c_k) / l_k)^2`  | `exp(-s / 2)`                               |
-//! | Matérn 1/2          | `stationary.rs` | the same                       | `exp(-r)`                                   |
-//! | Matérn 3/2          | `stationary.rs` | the same                       | `(1 + sqrt(3) r) exp(-sqrt(3) r)`           |
-//! | Matérn 5/2          | `stationary.rs` | the same                       | `(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)` |
-//! | linear              | `linear.rs`     | `sum_k x_k c_k / l_k^2`        | `s`                                         |
-//! | overlap             | `overlap.rs`    | `sum_k [x_k != c_k] / l_k`     | `exp(-s)`                                   |
-//! | anova               | `anova.rs`      | one for each coordinate        | `prod_k (1 - p + p h_k)`                    |
-//! | infinite networks   | `network.rs`    | two norms and a distance       | the recursion over the layers in `ntk.rs`   |
+//! | form                | file                  | statistic `s`                 | `h(s)`, `r = sqrt(s)`                       |
+//! |---------------------|-----------------------|-------------------------------|---------------------------------------------|
+//! | squared exponential | `stationary.rs`       | `sum_k ((x_k - c_k) / l_k)^2` | `exp(-s / 2)`                               |
+//! | Matérn 1/2          | `stationary.rs`       | the same                      | `exp(-r)`                                   |
+//! | Matérn 3/2          | `stationary.rs`       | the same                      | `(1 + sqrt(3) r) exp(-sqrt(3) r)`           |
+//! | Matérn 5/2          | `stationary.rs`       | the same                      | `(1 + sqrt(5) r + 5 s / 3) exp(-sqrt(5) r)` |
+//! | linear              | `linear.rs`           | `sum_k x_k c_k / l_k^2`       | `s`                                         |
+//! | overlap             | `overlap.rs`          | `sum_k [x_k != c_k] / l_k`    | `exp(-s)`                                   |
+//! | anova               | `anova.rs`            | one for each coordinate       | `prod_k (1 - p + p h_k)`                    |
+//! | infinite networks   | `infinite_network.rs` | two norms and a distance      | the recursion over the layers in `ntk.rs`   |
 //!
 //! (Rasmussen & Williams 2006, section 4.2; the overlap kernel is the exponential of a weighted Hamming distance.)
 //! `k(x, c) = outputscale * product of h_f(s_f)`. Gradients follow the same split. By the product rule
@@ -31,8 +31,8 @@
 pub mod anova;
 pub mod coordinates;
 pub mod factor;
+pub mod infinite_network;
 pub mod linear;
-pub mod network;
 pub mod ntk;
 pub mod overlap;
 pub mod stationary;

@@ -85,14 +85,14 @@ pub(super) fn multiply_slopes<F: OneStatistic>(
     pairs: Pairs<'_>,
     slopes: FactorSlopes<'_>,
 ) {
-    struct Column<'a, F> {
+    struct ColumnWithSlopes<'a, F> {
         form: F,
         coordinates: &'a Coordinates,
         pairs: Pairs<'a>,
         slopes: FactorSlopes<'a>,
     }
 
-    impl<F: OneStatistic> WithSimd for Column<'_, F> {
+    impl<F: OneStatistic> WithSimd for ColumnWithSlopes<'_, F> {
         type Output = ();
 
         #[inline(always)]
@@ -115,7 +115,7 @@ pub(super) fn multiply_slopes<F: OneStatistic>(
         }
     }
 
-    Arch::new().dispatch(Column { form, coordinates, pairs, slopes });
+    Arch::new().dispatch(ColumnWithSlopes { form, coordinates, pairs, slopes });
 }
 
 #[inline(always)]

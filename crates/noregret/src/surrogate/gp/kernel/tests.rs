@@ -1,4 +1,4 @@
-use super::network::Network;
+use super::infinite_network::InfiniteNetwork;
 use super::ntk::{Ntk, NtkActivation, NtkConfig};
 use super::*;
 use crate::math::vector;
@@ -109,7 +109,7 @@ fn columns_of_networks_are_their_kernels() {
     for (symmetric, input) in [(false, (|x| x) as fn(f64) -> f64), (true, |x| 2.0 * x - 1.0)] {
         let config = NtkConfig { depth: 3, symmetric, ..NtkConfig::default() };
         let coordinates = Coordinates::new(vec![0, 2], vec![0.5, 2.0]);
-        let network = Network { activation: NtkActivation::Relu, config, coordinates };
+        let network = InfiniteNetwork { activation: NtkActivation::Relu, config, coordinates };
         let kernel = Kernel { outputscale: 0.7, factors: vec![Factor::Network(network)] };
         let ntk = Ntk::new(NtkActivation::Relu, &config, 2);
         let inputs = |x: &[f64]| [input(x[0]) / 0.5, input(x[2]) / 2.0];

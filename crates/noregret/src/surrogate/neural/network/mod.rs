@@ -75,7 +75,7 @@ pub struct Network {
 /// What a pass over some points has computed. Reused as scratch; an empty one belongs to no points.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    pub(super) front: super::convolution::Trace,
+    pub(super) front: super::convolution::ConvolutionTrace,
     /// `a_0, ..., a_L`: inputs of each layer.
     pub(super) a: Vec<Mat<f32>>,
     /// `z_1, ..., z_L` of the hidden layers.

@@ -13,7 +13,7 @@ use crate::surrogate::points::Points;
 
 /// A factor whose functions are those of an infinitely wide network.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Network {
+pub struct InfiniteNetwork {
     /// What its hidden units compute.
     pub activation: NtkActivation,
     /// Its layers.
@@ -36,7 +36,7 @@ impl Scaling {
     }
 }
 
-impl Network {
+impl InfiniteNetwork {
     fn ntk(&self) -> Ntk {
         Ntk::new(self.activation, &self.config, self.coordinates.len())
     }
@@ -81,7 +81,7 @@ impl Network {
     }
 }
 
-impl FactorKernel for Network {
+impl FactorKernel for InfiniteNetwork {
     fn parameter_count(&self) -> usize {
         self.coordinates.lengthscales().len()
     }
