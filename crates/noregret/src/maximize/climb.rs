@@ -2,7 +2,7 @@
 //!
 //! Discrete coordinates are searched, not rounded: all single changes are scored at once, the best one is taken if it
 //! improves, and the continuous coordinates are climbed again. [`Discrete::Round`] keeps the habit of the literature
-//! (relax, climb, round) for reproduction.
+//! (relax, climb, round), to reproduce published results.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub enum LocalMethod {
     ConjugateGradient(ConjugateGradient),
 }
 
-/// What is done with integers and categories.
+/// How integers and categories are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -57,11 +57,11 @@ impl Within {
 /// A way to climb.
 #[derive(Clone, Debug)]
 pub struct Climber {
-    /// Where continuous coordinates stay; the whole cube if nothing is said.
+    /// Bounds of the continuous coordinates; `None` is the whole cube.
     pub within: Option<Within>,
-    /// For continuous coordinates.
+    /// The method for continuous coordinates.
     pub method: LocalMethod,
-    /// For the others.
+    /// How discrete coordinates are searched.
     pub discrete: Discrete,
     /// Step of forward differences in place of analytic gradients, as the authors of Kim et al. 2025 ran their solvers.
     pub finite_difference: Option<f64>,
@@ -92,9 +92,9 @@ pub struct Climbed {
     pub x: Vec<f64>,
     /// Its utility.
     pub value: f64,
-    /// Whether the method met one of its tolerances.
+    /// Whether the method stopped by one of its tolerances.
     pub converged: bool,
-    /// What it cost.
+    /// The evaluations it took.
     pub work: Work,
 }
 
@@ -136,10 +136,10 @@ impl Climber {
         let minimum = self.minimize(utility, &at.x, &lower, &upper, &mut at.work);
         at.converged = minimum.stop.converged();
         let start = at.x.clone();
-        // Predicates have no gradient: from an infeasible end go back along the way until it is feasible.
+        // Predicates have no gradient: from an infeasible end, backtrack towards the start until it is feasible.
         let mut share = 1.0;
         for _ in 0..if region.space.is_constrained() { 6 } else { 1 } {
-            // The first term vanishes at the end of the way, where `a + (b - a)` would miss a bound by rounding.
+            // In this form a share of 1 gives `b` exactly; `a + (b - a)` would miss a bound by rounding.
             let mut x: Vec<f64> =
                 start.iter().zip(&minimum.x).map(|(a, b)| (1.0 - share) * a + share * b).collect();
             region.space.snap(&mut x);

@@ -12,7 +12,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Acquisition for FromFn<F> {
     }
 
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        // The cube root of rounding: exact to 1e-10 for functions of order one.
+        // About the cube root of the rounding unit, the best step of central differences: exact to 1e-10 for functions of order one.
         const STEP: f64 = 6e-6;
         let mut moved = x.to_vec();
         for (k, gradient) in gradient.iter_mut().enumerate() {

@@ -82,7 +82,7 @@ pub(crate) fn best_row(
     Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
 }
 
-/// All rows in order, so many at a time as are scored at once.
+/// All rows in order, in panels that are scored at once.
 pub(crate) fn panels(pool: &Pool) -> impl Iterator<Item = Points> {
     (0..pool.len()).step_by(PANEL).map(|begin| {
         let rows = begin..(begin + PANEL).min(pool.len());
@@ -109,7 +109,7 @@ fn best_where(values: &[f64], is_taken: impl Fn(usize) -> bool) -> Result<usize,
             best = Some(i);
         }
     }
-    // Utilities of minus infinity (log EI far from any hope) are no reason to suggest nothing.
+    // All utilities may be minus infinity (log EI far from any improvement); a point is suggested all the same.
     let best = best.or_else(|| (0..values.len()).find(|&i| !values[i].is_nan() && !is_taken(i)));
     match best {
         Some(i) => Ok(i),

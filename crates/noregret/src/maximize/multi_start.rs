@@ -41,7 +41,7 @@ impl Maximize for MultiStart {
 }
 
 impl MultiStart {
-    /// Climbs from each of `starts` and returns the best point, ends and starts taken together.
+    /// Climbs from each of `starts` and returns the best of all starts and ends.
     pub fn climb_from(
         &self,
         utility: &dyn Acquisition,
@@ -65,7 +65,7 @@ impl MultiStart {
                 ends.push(&climbed.x);
             }
         }
-        // A climb may end on a taken point, or a stand-in may mislead it: its start is never worse than nothing.
+        // A climb may end on a taken point, or be misled by an approximate utility: then its start is still a candidate.
         for i in 0..starts.len() {
             ends.push(&starts.point(i));
         }

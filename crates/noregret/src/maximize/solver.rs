@@ -119,7 +119,7 @@ mod defaults {
     }
 }
 
-/// A setting of a solver that cannot be meant.
+/// An invalid setting of a solver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solver `{solver}` needs a positive {field}, not {value}")]
 pub struct SolverError {
@@ -205,7 +205,7 @@ impl Solver {
             Solver::Cg(local) => local.build(LocalMethod::ConjugateGradient(ConjugateGradient {
                 gradient_tolerance: local.tolerance,
                 max_iterations: Some(local.iterations * dims),
-                // Along a clipped face a line search may go on for ever without getting anywhere.
+                // Along a clipped face a line search may make no progress.
                 max_evaluations: local.iterations * dims,
                 ..ConjugateGradient::default()
             })),

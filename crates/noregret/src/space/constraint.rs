@@ -1,4 +1,4 @@
-//! Constraints: what must hold of the parameters together.
+//! Constraints: conditions on several parameters together.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::expression::Expression;
 use super::{Param, Params, SpaceError};
 
-/// A function that tells whether a point may be evaluated.
+/// A function that returns whether a point may be evaluated.
 pub(super) type Predicate = Arc<dyn Fn(&Params) -> bool + Send + Sync>;
 
 /// A named condition, as declared: the text of an expression, or a function.
@@ -51,7 +51,7 @@ impl Constraint {
         &self.name
     }
 
-    /// The text of the expression; a predicate has none.
+    /// The text of the expression; `None` for a predicate.
     pub(super) fn expression(&self) -> Option<&str> {
         match &self.rule {
             Condition::Expression(expression) => Some(expression.source()),
@@ -59,7 +59,7 @@ impl Constraint {
         }
     }
 
-    /// Whether it holds at `u`; only a predicate has the point decoded.
+    /// Whether it holds at `u`; the point is decoded for predicates only.
     pub(super) fn holds(&self, params: &[Param], u: &[f64], decode: impl FnOnce() -> Params) -> bool {
         match &self.rule {
             Condition::Expression(expression) => expression.holds(params, u),

@@ -5,18 +5,18 @@ use super::{Builtin, Node};
 use crate::space::encode::float_at;
 use crate::space::{Param, Value};
 
-/// What a node yields at a point.
+/// The value of a node at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar<'a> {
     Number(f64),
     Text(&'a str),
     Truth(bool),
-    /// The outcome of comparing with NaN.
+    /// The result of comparing with NaN.
     Undefined,
 }
 
 impl Scalar<'_> {
-    /// The number; the type check leaves nothing else where one is needed.
+    /// The number; the type check excludes everything else where one is needed.
     fn number(self) -> f64 {
         if let Self::Number(x) = self { x } else { f64::NAN }
     }
@@ -85,7 +85,7 @@ fn parameter(param: &Param, u: f64) -> Scalar<'_> {
     }
 }
 
-/// Conjunction where the undefined is neither: false if any part is, else undefined if any part is (Kleene).
+/// Conjunction in three-valued logic: false if any part is, else undefined if any part is (Kleene).
 fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut whole = Some(true);
     for part in parts {
@@ -146,7 +146,7 @@ fn calculate(op: Arithmetic, a: f64, b: f64) -> f64 {
 /// Applies `function`; one undefined argument makes the result undefined.
 fn call(function: Builtin, mut arguments: impl Iterator<Item = f64>) -> f64 {
     let first = arguments.next().unwrap_or(f64::NAN);
-    // `f64::min` and `max` would pass over NaN.
+    // `f64::min` and `max` would ignore NaN.
     let fold = |pick: fn(f64, f64) -> f64| {
         arguments.fold(first, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) })
     };

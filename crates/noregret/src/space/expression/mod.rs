@@ -29,7 +29,7 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// Reads and checks `source`, or tells the column (from 1) and what is wrong there.
+    /// Parses and checks `source`, or returns the column (from 1) and the problem there.
     pub(super) fn compile(
         source: &str,
         names: &[String],
@@ -67,7 +67,7 @@ enum Node {
     Call(Builtin, Vec<Node>),
 }
 
-/// What a part of an expression yields.
+/// The type of a part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Type {
@@ -135,7 +135,7 @@ impl Builtin {
     }
 }
 
-/// What is wrong at some column of an expression.
+/// The problem at some column of an expression.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what the variants and their fields mean")]

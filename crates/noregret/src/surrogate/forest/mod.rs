@@ -1,4 +1,4 @@
-//! A random forest: the mean of many trees, each grown on a sample of its own, and how far they are apart.
+//! A random forest: the mean of many trees, each grown on a sample of its own, and the variance between them.
 //! Breiman 2001, "Random forests"; as a surrogate Hutter, Hoos & Leyton-Brown 2011, "Sequential model-based optimization
 //! for general algorithm configuration" (SMAC).
 //!
@@ -25,7 +25,7 @@ use tree::{Growth, Sorted, Tree};
 /// Points that are sent down all trees before the next: their coordinates stay in a cache.
 const PANEL: usize = 1024;
 
-/// What counts as the forest's variance.
+/// How the variance of the forest is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -42,7 +42,7 @@ pub enum ForestVariance {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestConfig {
-    /// How many trees.
+    /// Number of trees.
     pub trees: usize,
     /// Whether each tree sees a sample of the points, drawn with replacement, or all of them.
     pub bootstrap: bool,
@@ -50,7 +50,7 @@ pub struct ForestConfig {
     pub features: f64,
     /// Distinct points in a leaf, at least.
     pub min_leaf: usize,
-    /// What counts as variance.
+    /// How the variance is computed.
     pub variance: ForestVariance,
 }
 

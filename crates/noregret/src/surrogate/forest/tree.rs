@@ -1,4 +1,4 @@
-//! One regression tree: grown on presorted coordinates, kept in flat arrays, asked about several points at a time.
+//! One regression tree: grown on presorted coordinates, stored in flat arrays, evaluated at several points at a time.
 //! Breiman, Friedman, Olshen & Stone 1984, "Classification and regression trees", chapter 8.
 //!
 //! # Notation
@@ -50,7 +50,7 @@ pub(super) struct Leaf {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
     nodes: Vec<TreeNode>,
-    /// By node; only those of leaves are asked for.
+    /// By node; only those of leaves are read.
     leaves: Vec<Leaf>,
 }
 
@@ -121,7 +121,7 @@ impl Tree {
         self.nodes.len() / 2 + 1
     }
 
-    /// Sends points (row by row, `dims` coordinates each) down the tree and notes the nodes they end in.
+    /// Sends points (row by row, `dims` coordinates each) down the tree and records their leaves.
     #[expect(clippy::needless_bitwise_bool, reason = "a branch here would be guessed wrong every other time")]
     pub(super) fn descend(&self, rows: &[f64], dims: usize, ends: &mut [u32]) {
         for (rows, ends) in rows.chunks(GROUP * dims).zip(ends.chunks_mut(GROUP)) {
@@ -156,13 +156,13 @@ impl Tree {
 /// A distinct point of the sample, while the tree grows.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// How often the sample holds it, times its value less the mean of its node.
+    /// Its count in the sample times its value minus the mean of its node.
     residual: f64,
-    /// How often the sample holds it.
+    /// Its count in the sample.
     weight: f64,
 }
 
-/// A node that waits for its turn.
+/// A node that is still to be split.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     node: u32,
@@ -247,7 +247,7 @@ impl<'a> Grower<'a> {
         tree
     }
 
-    /// Whether so many members may be divided further.
+    /// Whether a node of this many members may be split.
     fn is_divisible(&self, members: usize) -> bool {
         members / 2 >= self.growth.min_leaf
     }
@@ -280,7 +280,7 @@ impl<'a> Grower<'a> {
         let mut best: Option<Split> = None;
         let mut looked_at = 0;
         let dims = self.features.len();
-        // All coordinates: ties alone need chance, and a place to begin with is enough of it.
+        // All coordinates: only ties need randomness, and a random first coordinate is enough.
         let begin = if self.growth.features < dims { 0 } else { rng.random_range(0..dims) };
         for drawn in 0..dims {
             if self.growth.features < dims {

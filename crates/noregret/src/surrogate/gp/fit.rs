@@ -3,6 +3,10 @@
 //! Rasmussen & Williams 2006, eqs. (5.8), (5.9):
 //! `log p(y) = -1/2 y^T K^-1 y - 1/2 log det K - n/2 log 2 pi`, `d/dt = 1/2 tr((alpha alpha^T - K^-1) dK/dt)`,
 //! for `t` the logarithms of lengthscales, output scale and noise variance, plus their log priors.
+//!
+//! The gradient follows from `dK^-1 = -K^-1 dK K^-1` and `dlog det K = tr(K^-1 dK)`: with `alpha = K^-1 y` the first term gives
+//! `1/2 alpha^T dK alpha`, the second `-1/2 tr(K^-1 dK)`. So with `W = alpha alpha^T - K^-1` each component is
+//! `1/2 sum_ij W_ij dK_ij/dt`.
 
 use rayon::prelude::*;
 
@@ -17,7 +21,7 @@ use crate::surrogate::points::Points;
 /// Columns of the gradient's double sum that one thread adds up. Fixed, so that the sum does not depend on the threads.
 const PANEL: usize = 32;
 
-/// What is fitted to what.
+/// A fit: the kernel, the data and the priors.
 #[derive(Clone, Debug)]
 pub struct FitProblem<'a> {
     /// The structure of the kernel; its values are replaced.
@@ -38,7 +42,7 @@ pub struct FitProblem<'a> {
     pub noise: Tunable,
 }
 
-/// How much work a fit may take.
+/// Limits of the work of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Evaluations of likelihood and gradient.
@@ -130,6 +134,7 @@ impl FitProblem<'_> {
 
         let mut white = self.y.to_vec();
         chol.solve_lower(&mut white);
+        // |L^-1 y|^2 = y^T K^-1 y
         let mut value = -0.5 * vector::dot(&white, &white)
             - 0.5 * chol.log_det()
             - 0.5 * n as f64 * std::f64::consts::TAU.ln();
@@ -138,6 +143,7 @@ impl FitProblem<'_> {
 
         gradient.fill(0.0);
         let diagonal = self.add_kernel_gradient(kernel, &chol, &alpha, work, gradient);
+        // dK/dlog noise is the noise variance on the diagonal, where it is not known: 1/2 noise sum_i W_ii.
         gradient[parameters + 1] = 0.5
             * noise_variance
             * diagonal
@@ -177,7 +183,7 @@ impl FitProblem<'_> {
                 for j in first..(first + PANEL).min(n) {
                     let x = self.points.point(j);
                     kernel.column_with_slopes(self.points, j, &x, &mut slopes);
-                    // Symmetry: twice the lower triangle, once the diagonal; the half of 1/2 tr cancels the two.
+                    // W and dK are symmetric: 1/2 sum_ij is the sum over the lower triangle plus half of the diagonal.
                     weights.clear();
                     weights.extend(
                         alpha[j..]
@@ -187,6 +193,7 @@ impl FitProblem<'_> {
                     );
                     weights[0] *= 0.5;
                     kernel.add_log_parameter_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
+                    // dK/dlog outputscale is K without its noise.
                     part[parameters] += vector::dot(&weights, &slopes.value);
                 }
                 part

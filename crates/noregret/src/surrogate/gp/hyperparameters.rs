@@ -1,4 +1,4 @@
-//! Which hyperparameters a Gaussian process has, where they may lie, and what is believed of them beforehand.
+//! The hyperparameters of a Gaussian process, their bounds and their priors.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Tunable {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// Belief before any data.
+    /// Prior density.
     #[serde(default)]
     pub prior: Prior,
 }

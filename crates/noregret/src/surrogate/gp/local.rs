@@ -1,9 +1,9 @@
-//! A cheap stand-in for the posterior around one point: exact mean, variance from the nearest observations.
+//! A cheap approximation of the posterior around one point: exact mean, variance from the nearest observations.
 //!
-//! Polishing a candidate asks for the posterior and its gradient dozens of times within a small neighbourhood. The
+//! Polishing a candidate evaluates the posterior and its gradient dozens of times within a small neighbourhood. The
 //! exact mean costs `O(n)`, but the exact variance `O(n^2)`. Conditioning on the `m` observations most correlated with the
 //! start instead costs `O(m^2)` and, since more data can only lower a variance, gives an upper bound that is close where it
-//! matters. Whoever polishes with it compares the results under the exact posterior afterwards.
+//! matters. Callers compare the results under the exact posterior afterwards.
 
 use super::kernel::{Factor, Slopes};
 use super::posterior::{Gp, factor};

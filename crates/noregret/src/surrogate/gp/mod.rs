@@ -20,7 +20,7 @@ use kernel::ntk::{NtkConfig, NtkError};
 use kernel::{Coordinates, Factor, Form, Kernel, ParameterKind};
 use warp::Transform;
 
-/// What Gaussian process a strategy uses. The defaults suit objectives nobody knows anything about.
+/// Settings of a Gaussian process. The defaults suit objectives of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -115,7 +115,7 @@ pub enum Pending {
     Exact,
 }
 
-/// A setting of the Gaussian process that cannot be meant.
+/// An invalid setting of the Gaussian process.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpConfigError {
@@ -131,18 +131,18 @@ pub enum GpConfigError {
         /// Its upper bound.
         high: f64,
     },
-    /// A lengthscale that is none.
+    /// An invalid lengthscale.
     #[error("lengthscales must be positive and finite, not {value}")]
     Lengthscale {
         /// What was given.
         value: f64,
     },
-    /// A kernel that the parameters cannot have.
+    /// A kernel that is not for numeric parameters.
     #[error(
         "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential, linear, ntk-relu or ntk-erf"
     )]
     OverlapForNumbers,
-    /// A network that cannot be meant.
+    /// An invalid network.
     #[error(transparent)]
     Ntk(#[from] NtkError),
     /// A kernel that whole functions cannot be drawn from.
@@ -150,13 +150,13 @@ pub enum GpConfigError {
         "the kernel of a network has no random features, which drawing whole functions takes; algorithms `ntk-ts` and `ts` draw at candidates"
     )]
     NoFeatures,
-    /// A schedule that cannot be kept.
+    /// An invalid schedule.
     #[error("refit_growth must be a share of 0 or more, not {value}")]
     RefitGrowth {
         /// What was given.
         value: f64,
     },
-    /// Too few points to model anything.
+    /// A limit that leaves too few points for a model.
     #[error("{name} must be at least 2, not {value}")]
     TooFewPoints {
         /// Which limit.
@@ -279,7 +279,7 @@ impl GpConfig {
         }
     }
 
-    /// Whether anything is fitted at all.
+    /// Whether any hyperparameter is fitted.
     pub fn is_fitted(&self) -> bool {
         let odds = (self.kernel == Form::Anova).then_some(self.odds);
         [self.lengthscale, self.outputscale, self.noise].into_iter().chain(odds).any(|t| t.low < t.high)

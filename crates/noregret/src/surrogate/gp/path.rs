@@ -53,6 +53,9 @@ struct Plane {
 }
 
 /// An overlap factor's features on one coordinate: one random sign per category and feature.
+///
+/// With probability `rho` all categories share their sign, else signs are independent: the expected product of the signs of two
+/// different categories is `rho = exp(-1 / l)`, and that of equal ones 1.
 #[derive(Clone, Debug)]
 struct Signs {
     dim: usize,
@@ -122,6 +125,7 @@ impl PriorDraw {
                 Factor::Network(_) => panic!("the kernel of a network has no random features"),
             }
         }
+        // With uniform phases E[cos(w.x + b) cos(w.c + b)] = 1/2 E[cos(w.(x - c))], half of the covariance (Bochner): hence the 2.
         let waves = if draw.phases.is_empty() { 1.0 } else { 2.0 };
         let amplitude = (waves * kernel.outputscale / features as f64).sqrt();
         draw.weights = normals(features, rng).map(|w| amplitude * w).collect();
@@ -150,6 +154,9 @@ impl PriorDraw {
     }
 
     /// Features of an [`Anova`] factor: each looks at the coordinates that its coins choose.
+    ///
+    /// A coordinate with frequency 0 contributes the factor 1, so in expectation over the coin `1 - p + p h_i`; signs alike, with the
+    /// probability `1 - p + p exp(-1 / l)` of being shared.
     fn add_anova(&mut self, factor: &Anova, features: usize, rng: &mut Stream) {
         let p = factor.probability();
         let nu2 = Shape::Matern52.degrees_of_freedom().expect("invariant: it has them");
@@ -292,12 +299,16 @@ impl<'a> Path<'a> {
                 gp.noise(i).sqrt() * z
             })
             .collect();
+        // Matheron's rule. Let f be a draw of the prior, y' = f(X) + eps what it would have given as observations, and
+        // C = k(x, X), K = k(X, X) + tau I = L L^T. Then f(x) + C K^-1 (y - y') has mean C K^-1 y and covariance
+        // k(x, x) - C K^-1 C^T, since Cov(f(x), y') = C and Cov(y') = K: those of the posterior.
         let at_data = evaluate(&prior, gp.points(), n);
         let mut white: Vec<f64> = at_data.iter().zip(&noise).map(|(f, e)| f + e).collect();
         gp.factor().solve_lower(&mut white);
         for (white, y) in white.iter_mut().zip(gp.white()) {
             *white = y - *white;
         }
+        // white = L^-1 (y - y'), correction = L^-T white = K^-1 (y - y').
         let mut correction = white.clone();
         gp.factor().solve_upper(&mut correction);
         Self { gp, prior, white, correction }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::Activation;
 use super::network::{product, reshape};
 
-/// What becomes of 3 x 3 neighbouring pixels.
+/// How 3 x 3 neighbouring pixels are pooled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -40,7 +40,7 @@ pub struct Image {
     pub height: usize,
     /// Pixels in a row, 3 at least.
     pub width: usize,
-    /// What becomes of neighbouring pixels.
+    /// How neighbouring pixels are pooled.
     #[serde(default)]
     pub pool: Pooling,
 }
@@ -49,7 +49,7 @@ pub struct Image {
 const SIDE: usize = 3;
 
 impl Image {
-    /// How many pixels there are.
+    /// Number of pixels.
     pub fn pixels(&self) -> usize {
         self.height * self.width
     }
@@ -76,7 +76,7 @@ pub(super) struct Convolution {
     pub(super) activation: Activation,
 }
 
-/// What a pass has computed.
+/// The results of a forward pass.
 #[derive(Clone, Debug)]
 pub(super) struct ConvolutionTrace {
     /// The 9 pixels around each pixel, 0 beyond the border; 9 x (pixels n).

@@ -28,7 +28,7 @@ use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
 
-/// What a network is fitted to.
+/// The data that a network is fitted to.
 #[derive(Clone, Debug)]
 pub struct TrainingData {
     /// Inputs, a point a column.
@@ -174,7 +174,7 @@ impl Draw {
         Self { network, encoder, scale: 1.0, trained: Some(theta), tangent: None, fitted }
     }
 
-    /// Whether [`Self::value_and_gradient`] is to be had.
+    /// Whether [`Self::value_and_gradient`] is implemented.
     pub fn is_differentiable(&self) -> bool {
         !self.network.is_convolutional()
     }
@@ -207,8 +207,8 @@ impl Draw {
         panels.concat()
     }
 
-    /// The function and its gradient at one point. A linearised network of ReLUs jumps where a unit switches: whoever climbs
-    /// must accept improvements only.
+    /// The function and its gradient at one point. A linearised network of ReLUs jumps where a unit switches, so a climb must
+    /// accept improvements only.
     pub fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> f64 {
         let points = Points::from_columns(point.len(), point);
         let x = self.encoder.encode(&points, 0..1);

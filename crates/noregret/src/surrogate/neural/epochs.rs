@@ -14,7 +14,7 @@ use super::network::Network;
 use super::regression::ParametricModel;
 use crate::math::rng::Stream;
 
-/// What a step is made of.
+/// How a step is computed from the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -25,7 +25,7 @@ pub enum Optimizer {
     Adam,
 }
 
-/// What decay pulls parameters to.
+/// The point that decay pulls the parameters to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -41,7 +41,7 @@ pub enum Toward {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Epochs {
-    /// What a step is made of.
+    /// How a step is computed from the gradient.
     pub method: Optimizer,
     /// Its length; parameters are of order 1.
     pub rate: f64,
@@ -105,14 +105,14 @@ impl Learner {
 }
 
 impl Epochs {
-    /// Whether its numbers can be meant.
+    /// Whether all settings are valid.
     pub fn is_valid(&self) -> bool {
         let fine = |x: f64| x.is_finite() && x >= 0.0;
         fine(self.rate) && self.rate > 0.0 && fine(self.decay) && self.epochs > 0 && self.batch != Some(0)
     }
 
-    /// Trains `learner`; noisier values than usual count less. SGD whose steps would overshoot takes the longest ones that do not; returns by what
-    /// factor they were shortened.
+    /// Trains `learner`; noisier values than usual have less weight. Steps of SGD that would overshoot are shortened; returns the
+    /// factor by which.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub fn run(
         &self,
@@ -137,7 +137,7 @@ impl Epochs {
                 }
             }
             for chunk in order.chunks(size) {
-                let part; // the batch, unless it is all
+                let part; // the batch, if it is not the whole set
                 let columns = if size < n {
                     part = Mat::from_fn(x.nrows(), chunk.len(), |i, j| x[(i, chunk[j])]);
                     part.as_ref()
@@ -164,8 +164,8 @@ impl Epochs {
         shortened
     }
 
-    /// What the rate must be multiplied by so that no step overshoots: steps beyond `2 / curvature` grow without end, and the
-    /// largest gradient bounds the curvature of any batch.
+    /// The factor of the rate with which no step overshoots. Gradient descent diverges for steps longer than `2 / curvature`, and
+    /// the largest gradient bounds the curvature of any batch.
     fn stable(&self, network: &Network, x: &Mat<f32>, theta: &[f32]) -> f64 {
         let mut model = AtPoints::new(network, x.as_ref());
         model.move_to(theta);

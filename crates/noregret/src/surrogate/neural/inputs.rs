@@ -19,7 +19,7 @@ pub enum Inputs {
     Symmetric,
 }
 
-/// Where one coordinate goes.
+/// The inputs of one coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum InputColumn {
     /// To one input, `offset + scale u`.
@@ -79,7 +79,7 @@ impl Encoder {
         Self { columns, inputs: next }
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
@@ -106,7 +106,7 @@ impl Encoder {
         out
     }
 
-    /// The gradient by the coordinates from that by the inputs; categories have none.
+    /// The gradient by the coordinates from that by the inputs; 0 for categories.
     pub fn gradient(&self, by_input: &[f32], gradient: &mut [f64]) {
         for (out, column) in gradient.iter_mut().zip(&self.columns) {
             *out = match *column {

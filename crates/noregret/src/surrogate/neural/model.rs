@@ -30,12 +30,12 @@ impl<'a> AtPoints<'a> {
         }
     }
 
-    /// The pass at the parameters it is at.
+    /// The forward pass at the current parameters.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// The signals there, if it is linearized.
+    /// The signals at the current parameters, if it is linearized.
     pub fn signals(&self) -> &Signals {
         &self.signals
     }

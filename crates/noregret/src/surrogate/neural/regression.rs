@@ -13,7 +13,7 @@ use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 
 /// Values at fixed points as a function of the parameters.
 pub trait ParametricModel {
-    /// Goes to these parameters.
+    /// Moves to these parameters.
     fn move_to(&mut self, theta: &[f32]);
     /// The values there.
     fn outputs(&self) -> &[f32];
@@ -100,7 +100,7 @@ impl Default for Training {
     }
 }
 
-/// What the values should be.
+/// The targets of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets<'a> {
     /// One for each point.
@@ -130,11 +130,11 @@ pub struct FittedNetwork {
 const FIRST_DAMPING: f64 = 0.03;
 /// Factor by which damping changes.
 const DAMPING_STEP: f64 = 3.0;
-/// A promise of less than this share of the loss is rounding.
+/// A predicted decrease below this share of the loss is rounding.
 const ROUNDING: f64 = 1e-6;
 
 impl Training {
-    /// Whether its numbers can be meant.
+    /// Whether all settings are valid.
     pub fn is_valid(&self) -> bool {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         match *self {
@@ -203,7 +203,7 @@ impl<'a> LeastSquares<'a> {
         norm(&self.gradient)
     }
 
-    /// Gauss-Newton steps, damped as Levenberg and Marquardt do: by how much of the promised gain each one keeps.
+    /// Levenberg-Marquardt: Gauss-Newton steps whose damping is adapted by the ratio of actual to predicted decrease.
     fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<FittedNetwork, NotPositiveDefinite> {
         let (n, p) = (self.targets.y.len(), self.theta.len());
         self.model.move_to(&self.theta);
@@ -256,6 +256,10 @@ impl<'a> LeastSquares<'a> {
 
     /// A damped step minimises the linearised loss plus `damping |step|^2`. With `c = -ridge (theta - theta_0) / (ridge + damping)`
     /// that is `c + J^T alpha`, `alpha = (J J^T + (ridge + damping) / w)^-1 (r - J c)`.
+    ///
+    /// The loss of a step `d` is `sum w (r - J d)^2 + ridge |theta - theta_0 + d|^2 + damping |d|^2`. Its gradient vanishes where
+    /// `J^T W (r - J d) = ridge (theta - theta_0) + (ridge + damping) d`, so `d = c + J^T alpha` with
+    /// `(ridge + damping) alpha = W (r - J d)`; inserting `d` gives the equation of `alpha`.
     ///
     /// `gram` is `J J^T`; `center` becomes `c`, `step` the step. Returns the jitter that the factor needed.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]

@@ -163,7 +163,11 @@ impl Ntk {
         (t, dt)
     }
 
-    /// The recursion over the layers, derivatives in forward mode; where they are not asked for, the compiler drops them.
+    /// The recursion over the layers, derivatives in forward mode; where they are not used, the compiler drops them.
+    ///
+    /// After each layer, `xx` and `cc` are `S(x, x)` and `S(c, c)`, and `gap = E[(u - v)^2]`, so that `s = S(x, c)` is
+    /// `(xx + cc - gap) / 2`; `t` is `T(x, c)`. `xx` depends on the squared norm of `x` alone, `cc` on that of `c`, `gap` on all three
+    /// arguments: `by_xx`, `by_cc` and `by_gap` are these derivatives.
     #[inline(always)]
     fn recursion(&self, xx: f64, cc: f64, gap: f64) -> Covariance {
         let w = self.weight_variance;
@@ -225,7 +229,8 @@ impl NtkActivation {
     /// The expectations of a pair with variances `xx` and `cc` and mean squared difference `gap`.
     #[inline(always)]
     fn expectations(self, xx: f64, cc: f64, gap: f64) -> Expectations {
-        // With a = sqrt(xx), b = sqrt(cc): near = 2 a b (1 - cos theta), far = 2 a b (1 + cos theta), both 0 at the origin.
+        // With a = sqrt(xx), b = sqrt(cc), gap = a^2 + b^2 - 2 a b cos theta: near = gap - (a - b)^2 = 2 a b (1 - cos theta) and
+        // far = 2 a b (1 + cos theta), both 0 at the origin.
         let (a, b) = (xx.sqrt(), cc.sqrt());
         let sum = a + b;
         let difference = if sum > 0.0 { (xx - cc) / sum } else { 0.0 };
@@ -243,12 +248,17 @@ impl NtkActivation {
 fn relu([xx, cc, gap]: [f64; 3], [a, b, difference]: [f64; 3], near: f64, far: f64) -> Expectations {
     const HALF_TURN: f64 = 0.5 * FRAC_1_PI; // 1 / (2 pi)
     let (near_root, far_root) = (near.sqrt(), far.sqrt());
+    // tan(theta / 2)^2 = (1 - cos) / (1 + cos)
     let theta = 2.0 * near_root.atan2(far_root);
     let area = near_root * far_root; // 2 a b sin theta
     let tangent = HALF_TURN * (PI - theta);
-    // E[(relu(u) - relu(v))^2] = gap / 2 - a b (sin - theta cos) / pi
+    // xx / 2 + cc / 2 - 2 E[relu(u) relu(v)] with xx + cc = gap + 2 a b cos:
+    // E[(relu(u) - relu(v))^2] = gap / 2 - a b (sin - theta cos) / pi, where far - near = 4 a b cos.
     let square = 0.5 * gap - HALF_TURN * (area - 0.5 * theta * (far - near));
+    // From 2 a b cos = xx + cc - gap: dtheta/dgap = 1 / area, dtheta/dxx = -(1 - (b / a) cos) / area, and
+    // 1 - (b / a) cos = (a - b) / a + near / (2 xx), in which nothing cancels for close inputs.
     let steep = if area > CUSP { HALF_TURN / area } else { 0.0 };
+    // d/dxx of a b (sin - theta cos), the distance held, is (a b sin / xx - theta) / 2.
     let share = |variance: f64| if variance > 0.0 { 0.5 * area / variance } else { 0.0 };
     let by_norm = |root: f64, variance: f64, difference: f64| {
         if steep > 0.0 { steep * (difference / root + 0.5 * near / variance) } else { 0.0 }

@@ -1,5 +1,5 @@
 //! A fully connected network with one output, in the parameterisation of the tangent kernel, with an optional convolution
-//! in front; and the operations that everything else is made of, each a few matrix products over many points.
+//! in front; and the operations that everything else uses, each a few matrix products over many points.
 //!
 //! # Notation
 //! | here         | shape       | meaning                                                                           |
@@ -72,7 +72,7 @@ pub struct Network {
     activation: Activation,
 }
 
-/// What a pass over some points has computed. Reused as scratch; an empty one belongs to no points.
+/// The results of a forward pass over some points. Reused as scratch; empty before the first pass.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     pub(super) front: super::convolution::ConvolutionTrace,
@@ -85,7 +85,7 @@ pub struct Trace {
     output: Vec<f32>,
 }
 
-/// Signals of some points: with their trace all there is to know of their gradients. Reused as scratch.
+/// Signals of some points. With their trace they determine the gradients. Reused as scratch.
 #[derive(Clone, Debug)]
 pub struct Signals {
     /// `delta_l` of the hidden layers.
