@@ -185,7 +185,7 @@ impl Observer {
     fn eta(&self, t: usize, x: &[f64], fit: &Fit) -> Result<f64, BenchError> {
         let hyperparameters = &fit.hyperparameters;
         let mut kernel = self.model.kernel_for(self.space.kinds());
-        kernel.set_lengthscales(hyperparameters.lengthscales.iter().copied());
+        kernel.set_parameters(hyperparameters.kernel_parameters.iter().copied());
         kernel.outputscale = hyperparameters.outputscale;
         let y: Vec<f64> = self.values.iter().map(|y| fit.units.standardized(*y)).collect();
         let noise = vec![hyperparameters.noise_variance; y.len()];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use noregret::math::cholesky::NotPositiveDefinite;
 use noregret::math::rng::{Purpose, Seed, Stream};
-use noregret::surrogate::neural::draw::{Data, Draw, Sampler};
+use noregret::surrogate::neural::draw::{Draw, Sampler, TrainingData};
 use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Space};
 use noregret_testkit::statistics::{mean, standard_deviation};
@@ -71,7 +71,7 @@ fn acquisition_functions(
     let (shift, scale) =
         if standardize { (mean(&question.values), standard_deviation(&question.values)) } else { (0.0, 1.0) };
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    let data = Data {
+    let data = TrainingData {
         x: encoder.encode(&Points::from_columns(1, &question.inputs), 0..n),
         y: question.values.iter().map(|y| ((y - shift) / scale) as f32).collect(),
         weights: vec![1.0; n],

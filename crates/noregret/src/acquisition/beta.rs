@@ -78,7 +78,7 @@ pub enum BetaSchedule {
     },
 }
 
-/// A schedule that cannot be.
+/// An invalid schedule.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BetaError {
@@ -90,13 +90,13 @@ pub enum BetaError {
         /// What it holds.
         value: f64,
     },
-    /// A probability of failure that is none.
+    /// A probability of failure that is not strictly between 0 and 1.
     #[error("delta is {delta}, not strictly between 0 and 1")]
     Delta {
         /// What was given.
         delta: f64,
     },
-    /// A number of events that no algorithm has.
+    /// An invalid number of events.
     #[error("events is {events}, not 1, 2 or 3")]
     Events {
         /// What was given.

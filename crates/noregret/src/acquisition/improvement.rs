@@ -17,7 +17,7 @@ use crate::math::normal::{cdf, h, pdf};
 /// `u = (mean - best) / sd`; without deviation its limit, an infinity by the sign, or 0 if the two are equal.
 pub(super) fn standardise(mean: f64, best: f64, sd: f64) -> f64 {
     let delta = mean - best;
-    // `abs` for the negative zero that the root of one is.
+    // `abs`, because the square root of -0 is -0.
     if delta == 0.0 && sd == 0.0 { 0.0 } else { delta / sd.abs() }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn probability(best: f64, mean: f64, sd: f64) -> f64 {
     cdf(standardise(mean, best, sd))
 }
 
-/// `d PI / d mean = pdf(u) / sd` and `d PI / d sd = -u pdf(u) / sd`; without deviation both 0, as of a step.
+/// `d PI / d mean = pdf(u) / sd` and `d PI / d sd = -u pdf(u) / sd`; without deviation PI is a step, and both are 0.
 pub(super) fn probability_slope(best: f64, mean: f64, sd: f64) -> Slope {
     let u = standardise(mean, best, sd);
     let value = cdf(u);
@@ -47,7 +47,7 @@ pub(super) fn probability_slope(best: f64, mean: f64, sd: f64) -> Slope {
         return Slope { value, by_mean: 0.0, by_sd: 0.0 };
     }
     let density = pdf(u);
-    // u may be infinite where the density has long vanished.
+    // For an infinite u the density is 0, and their product would be NaN.
     let moment = if density == 0.0 { 0.0 } else { u * density };
     Slope { value, by_mean: density / sd, by_sd: -moment / sd }
 }

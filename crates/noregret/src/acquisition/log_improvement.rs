@@ -49,7 +49,7 @@ pub(super) fn probability_value(best: f64, mean: f64, sd: f64) -> f64 {
 }
 
 /// With the hazard `r = pdf(u)/cdf(u)`: `d log PI / d mean = r / sd` and `d log PI / d sd = -u r / sd`; without
-/// deviation both 0, as of a step.
+/// deviation log PI is a step, and both are 0.
 pub(super) fn probability_slope(best: f64, mean: f64, sd: f64) -> Slope {
     let value = probability_value(best, mean, sd);
     if sd == 0.0 || value == f64::NEG_INFINITY {
@@ -57,7 +57,7 @@ pub(super) fn probability_slope(best: f64, mean: f64, sd: f64) -> Slope {
     }
     let u = standardise(mean, best, sd);
     let r = hazard(u);
-    // u may be infinite where the hazard has long vanished.
+    // For an infinite u the hazard is 0, and their product would be NaN.
     let moment = if r == 0.0 { 0.0 } else { u * r };
     Slope { value, by_mean: r / sd, by_sd: -moment / sd }
 }

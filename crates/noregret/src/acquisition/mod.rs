@@ -20,8 +20,8 @@ pub trait Acquisition: Sync {
     /// The utility and its gradient at one point.
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// A cheaper stand-in near `center` to climb on, if there is one. Whoever climbs on it compares the ends under the
-    /// utility itself afterwards.
+    /// A cheaper approximation of the utility near `center`, if there is one. Callers that climb on it must compare the
+    /// results under the utility itself.
     fn around(&self, _center: &[f64]) -> Option<Box<dyn Acquisition + '_>> {
         None
     }
@@ -32,12 +32,12 @@ pub trait Acquisition: Sync {
     }
 }
 
-/// A utility that looks at a point through its posterior mean and deviation.
+/// A utility that depends on the posterior mean and deviation at the point only.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a, M: ?Sized> {
-    /// The model asked for the posterior.
+    /// The model that gives the posterior.
     pub model: &'a M,
-    /// What is made of it.
+    /// The utility computed from mean and deviation.
     pub utility: Utility,
 }
 

@@ -1,11 +1,11 @@
-//! Utilities that look at a point only through its posterior mean and standard deviation.
+//! Utilities that depend on the posterior mean and standard deviation at a point only.
 
 use super::{improvement, log_improvement, rsr, ucb};
 
 /// A utility of the posterior mean and standard deviation at a point; larger is better.
 ///
-/// For finite arguments with `sd >= 0` no value and no slope is ever NaN, and a NaN argument always gives NaN: it is
-/// the maximiser that reports it. Without deviation the values are the limits, given in each variant.
+/// For finite arguments with `sd >= 0` values and slopes are never NaN. A NaN argument always gives NaN, which the
+/// maximiser reports. At `sd = 0` the values are the limits given in each variant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Utility {
     /// Upper confidence bound, `mean + beta sd`.
@@ -80,7 +80,7 @@ impl Utility {
             Self::RegretToUncertainty { f_star } => rsr::value(f_star, mean, sd),
             Self::RelevantDeviation { beta, threshold } => {
                 let missing = threshold - ucb::value(beta, mean, sd);
-                // A NaN is never hidden.
+                // NaN must not be hidden.
                 if missing > 0.0 || missing.is_nan() { -missing } else { sd }
             }
             Self::Mean => mean,

@@ -2,7 +2,7 @@
 //!
 //! Discrete coordinates are searched, not rounded: all single changes are scored at once, the best one is taken if it
 //! improves, and the continuous coordinates are climbed again. [`Discrete::Round`] keeps the habit of the literature
-//! (relax, climb, round) for reproduction.
+//! (relax, climb, round), to reproduce published results.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ const MAX_NEIGHBORS: u64 = 32;
 
 /// The method for continuous coordinates.
 #[derive(Clone, Debug)]
-pub enum Method {
+pub enum LocalMethod {
     /// Quasi-Newton with bounds.
     Lbfgsb(Lbfgsb),
     /// Simplex search: no gradients.
@@ -31,7 +31,7 @@ pub enum Method {
     ConjugateGradient(ConjugateGradient),
 }
 
-/// What is done with integers and categories.
+/// How integers and categories are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -57,11 +57,11 @@ impl Within {
 /// A way to climb.
 #[derive(Clone, Debug)]
 pub struct Climber {
-    /// Where continuous coordinates stay; the whole cube if nothing is said.
+    /// Bounds of the continuous coordinates; `None` is the whole cube.
     pub within: Option<Within>,
-    /// For continuous coordinates.
-    pub method: Method,
-    /// For the others.
+    /// The method for continuous coordinates.
+    pub method: LocalMethod,
+    /// How discrete coordinates are searched.
     pub discrete: Discrete,
     /// Step of forward differences in place of analytic gradients, as the authors of Kim et al. 2025 ran their solvers.
     pub finite_difference: Option<f64>,
@@ -71,7 +71,7 @@ impl Default for Climber {
     /// L-BFGS-B on analytic gradients, stopped when little is left to gain.
     fn default() -> Self {
         Self {
-            method: Method::Lbfgsb(Lbfgsb {
+            method: LocalMethod::Lbfgsb(Lbfgsb {
                 max_iterations: 30,
                 max_evaluations: 40,
                 gradient_tolerance: 1e-6,
@@ -92,9 +92,9 @@ pub struct Climbed {
     pub x: Vec<f64>,
     /// Its utility.
     pub value: f64,
-    /// Whether the method met one of its tolerances.
+    /// Whether the method stopped by one of its tolerances.
     pub converged: bool,
-    /// What it cost.
+    /// The evaluations it took.
     pub work: Work,
 }
 
@@ -136,10 +136,10 @@ impl Climber {
         let minimum = self.minimize(utility, &at.x, &lower, &upper, &mut at.work);
         at.converged = minimum.stop.converged();
         let start = at.x.clone();
-        // Predicates have no gradient: from an infeasible end go back along the way until it is feasible.
+        // Predicates have no gradient: from an infeasible end, backtrack towards the start until it is feasible.
         let mut share = 1.0;
         for _ in 0..if region.space.is_constrained() { 6 } else { 1 } {
-            // The first term vanishes at the end of the way, where `a + (b - a)` would miss a bound by rounding.
+            // In this form a share of 1 gives `b` exactly; `a + (b - a)` would miss a bound by rounding.
             let mut x: Vec<f64> =
                 start.iter().zip(&minimum.x).map(|(a, b)| (1.0 - share) * a + share * b).collect();
             region.space.snap(&mut x);
@@ -178,9 +178,9 @@ impl Climber {
             }
         };
         let minimum = match &self.method {
-            Method::Lbfgsb(method) => method.minimize(start, lower, upper, downhill),
-            Method::ConjugateGradient(method) => method.minimize(start, lower, upper, downhill),
-            Method::NelderMead(method) => {
+            LocalMethod::Lbfgsb(method) => method.minimize(start, lower, upper, downhill),
+            LocalMethod::ConjugateGradient(method) => method.minimize(start, lower, upper, downhill),
+            LocalMethod::NelderMead(method) => {
                 let minimum = method.minimize(start, lower, upper, |x| -utility.value(x));
                 spent.values += minimum.evaluations;
                 minimum
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::math::conjugate_gradient::Outside;
     use crate::math::rng::Stream;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::maximize::multi_start::MultiStart;
     use crate::maximize::{Maximize, Taken};
     use crate::space::Space;
@@ -294,7 +294,7 @@ mod tests {
             .categorical("c", ["a", "b", "d"])
             .build()
             .unwrap();
-        let utility = Function(|u: &[f64]| {
+        let utility = FromFn(|u: &[f64]| {
             let category = (u[2] * 3.0).floor();
             -100.0 * (u[0] - u[1] - 0.08).powi(2) - (u[0] + u[1] - 1.1).powi(2) + 0.1 * (category - 1.0).abs()
         });
@@ -315,7 +315,7 @@ mod tests {
             .build()
             .unwrap();
         let hill = |n: f64, c: f64| ((7.0 * n + 5.0 * c) % 11.0 / 11.0, (3.0 * n + 4.0 * c) % 13.0);
-        let utility = Function(|u: &[f64]| {
+        let utility = FromFn(|u: &[f64]| {
             let (center, height) = hill((u[1] * 5.0).floor(), (u[2] * 3.0).floor());
             height - 50.0 * (u[0] - center).powi(2)
         });
@@ -359,7 +359,7 @@ mod tests {
             .constraint("product", "n * x <= 1.5")
             .build()
             .unwrap();
-        let utility = Function(|u: &[f64]| u[0] + 0.9 * u[1] + 0.5 * u[2]);
+        let utility = FromFn(|u: &[f64]| u[0] + 0.9 * u[1] + 0.5 * u[2]);
         let mut rng = Stream::seed_from_u64(2);
         for climber in [Climber::default(), rounding()] {
             for _ in 0..50 {
@@ -375,14 +375,14 @@ mod tests {
     #[test]
     fn every_method_climbs_a_hill() {
         let space = Space::bounds(&[(0.0, 1.0); 3]).unwrap();
-        let utility = Function(|u: &[f64]| {
+        let utility = FromFn(|u: &[f64]| {
             -(u[0] - 0.3).powi(2) - 2.0 * (u[1] - 0.6).powi(2) - 0.5 * (u[2] - 1.5).powi(2)
         });
         let methods = [
-            Method::Lbfgsb(Lbfgsb::default()),
-            Method::NelderMead(NelderMead::default()),
+            LocalMethod::Lbfgsb(Lbfgsb::default()),
+            LocalMethod::NelderMead(NelderMead::default()),
             // Clipped, as by default, it may take a corner for a summit: that is the habit it reproduces.
-            Method::ConjugateGradient(ConjugateGradient {
+            LocalMethod::ConjugateGradient(ConjugateGradient {
                 outside: Outside::Project,
                 ..ConjugateGradient::default()
             }),
@@ -393,7 +393,7 @@ mod tests {
                 let end = climb(&climber, &utility, &space, &[0.9, 0.1, 0.2]);
                 let gap = end.x.iter().zip([0.3, 0.6, 1.0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(gap < 1e-3 && end.converged, "{method:?} {end:?}"); // Nelder-Mead stops at 1e-4
-                let gradients = finite_difference.is_none() && !matches!(method, Method::NelderMead(_));
+                let gradients = finite_difference.is_none() && !matches!(method, LocalMethod::NelderMead(_));
                 assert_eq!(end.work.gradients > 0, gradients, "{method:?}");
                 assert!(end.work.values > 0);
             }
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn a_climb_to_a_bound_ends_on_the_bound() {
         let space = Space::bounds(&[(-5.0, 10.0), (0.0, 15.0)]).unwrap();
-        let utility = Function(|u: &[f64]| u[1] - u[0]);
+        let utility = FromFn(|u: &[f64]| u[1] - u[0]);
         let mut corner = Taken::default();
         corner.insert(&[0.0, 1.0], None);
         let mut rng = Stream::seed_from_u64(3);
@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn a_utility_that_is_not_a_number_leaves_the_start() {
         let space = Space::builder().float("x", 0.0, 1.0).int("n", 1, 3).build().unwrap();
-        let end = climb(&Climber::default(), &Function(|_: &[f64]| f64::NAN), &space, &[0.25, 0.5]);
+        let end = climb(&Climber::default(), &FromFn(|_: &[f64]| f64::NAN), &space, &[0.25, 0.5]);
         assert_eq!(end.x, [0.25, 0.5]);
         assert!(end.value.is_nan());
     }

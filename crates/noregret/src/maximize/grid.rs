@@ -82,7 +82,7 @@ pub(crate) fn best_row(
     Ok(Maximum { x: pool.point(row), row: Some(row), value: values[row], work })
 }
 
-/// All rows in order, so many at a time as are scored at once.
+/// All rows in order, in panels that are scored at once.
 pub(crate) fn panels(pool: &Pool) -> impl Iterator<Item = Points> {
     (0..pool.len()).step_by(PANEL).map(|begin| {
         let rows = begin..(begin + PANEL).min(pool.len());
@@ -109,7 +109,7 @@ fn best_where(values: &[f64], is_taken: impl Fn(usize) -> bool) -> Result<usize,
             best = Some(i);
         }
     }
-    // Utilities of minus infinity (log EI far from any hope) are no reason to suggest nothing.
+    // All utilities may be minus infinity (log EI far from any improvement); a point is suggested all the same.
     let best = best.or_else(|| (0..values.len()).find(|&i| !values[i].is_nan() && !is_taken(i)));
     match best {
         Some(i) => Ok(i),
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::maximize::Taken;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::space::Space;
 
     /// Points 0, 1/4, 1/2, 3/4, 1 with the given values; `taken` of them are not to be suggested.
@@ -175,7 +175,7 @@ mod tests {
     fn pools_are_searched_by_row() {
         // Rows 1 and 3 have the same features and are still two rows.
         let space = Space::pool(Pool::new(vec![0.0, 2.0, 1.0, 2.0], 1).unwrap());
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let (mut taken, none) = (Taken::default(), Taken::default());
         for expected in [Some(1), Some(3), Some(2), Some(0), None] {
             let region = Region { space: &space, taken: &taken, batch: &none, apart: 0.0 };
@@ -197,7 +197,7 @@ mod tests {
             let (space, none) = (Space::pool(pool), Taken::default());
             let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
             let found = Exhaustive
-                .maximize(&Function(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
+                .maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut Stream::seed_from_u64(0))
                 .unwrap();
             assert_eq!((found.row, found.x, found.work.values), (Some(wanted), vec![1.0], rows));
         }
@@ -213,7 +213,7 @@ mod tests {
             .unwrap();
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let random = |seed| {
             RandomGrid { size: 100 }.maximize(&utility, &region, &mut Stream::seed_from_u64(seed)).unwrap()
         };

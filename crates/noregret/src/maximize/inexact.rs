@@ -1,4 +1,4 @@
-//! How inexactly the utility was maximized, and what that adds up to.
+//! How inexactly the utility was maximized, and the accumulated inexactness.
 //!
 //! # Notation
 //! (Kim et al. 2025, section 3.1 and App. A.2.)
@@ -58,7 +58,7 @@ pub struct Ledger {
     pub eta_hat: Option<f64>,
     /// The sum of `1 - eta`.
     pub m_hat: f64,
-    /// The round from which on the reference is to be solved again.
+    /// The next round in which the reference is solved.
     pub next: usize,
     /// The adaptive grid's size.
     pub grid: Option<usize>,
@@ -84,7 +84,7 @@ pub fn estimate(
     points: usize,
     rng: &mut Stream,
 ) -> Result<Estimate, MaximizeError> {
-    // Over a pool the choice was exhaustive: there is nothing stronger.
+    // Over a pool the search was exhaustive: no solve is stronger.
     if region.space.as_pool().is_some() {
         return Ok(Estimate { eta_hat: 1.0, best: value, floor: value });
     }
@@ -99,7 +99,7 @@ pub fn estimate(
     Ok(Estimate { eta_hat: eta(value, best, floor), best, floor })
 }
 
-/// `(value - floor) / (best - floor)`, 1 where the utility is flat, 0 for a utility of minus infinity beside others.
+/// `(value - floor) / (best - floor)`; 1 where the utility is flat, 0 for a utility of minus infinity if others are finite.
 pub fn eta(value: f64, best: f64, floor: f64) -> f64 {
     if value >= best {
         return 1.0;
@@ -109,7 +109,7 @@ pub fn eta(value: f64, best: f64, floor: f64) -> f64 {
 }
 
 impl Ledger {
-    /// Whether this round's maximization is to be compared with a reference.
+    /// Whether to compare this round's maximization with a reference.
     pub fn is_due(&self, measure: Measure) -> bool {
         match measure {
             Measure::Never => false,
@@ -123,7 +123,7 @@ impl Ledger {
         if let Some(eta) = estimate {
             self.eta_hat = Some(eta);
             self.measured += 1;
-            // Rounds 1, 2, 4, 8, ...: the reference costs several suggestions, a logarithmic number of them little.
+            // Rounds 1, 2, 4, 8, ...: a reference solve costs as much as several suggestions, so there are only log2(t) of them.
             self.next = 2 * self.rounds.max(1);
         }
         self.m_hat += 1.0 - self.eta_hat.unwrap_or(1.0);
@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
     use crate::maximize::Taken;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::space::{Pool, Space};
     use crate::strategy::algorithm::Algorithm;
     use crate::study::Study;
@@ -199,7 +199,7 @@ mod tests {
         let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
+        let utility = FromFn(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
         let of = |x: [f64; 2]| {
             estimate(&utility, &region, (&x, utility.value(&x)), 256, &mut Stream::seed_from_u64(1)).unwrap()
         };
@@ -217,7 +217,7 @@ mod tests {
         let space = Space::pool(Pool::new(vec![0.0, 1.0, 2.0], 1).unwrap());
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        let utility = Function(|u: &[f64]| u[0]);
+        let utility = FromFn(|u: &[f64]| u[0]);
         let found = estimate(&utility, &region, (&[0.5], 0.5), 64, &mut Stream::seed_from_u64(1)).unwrap();
         assert_eq!(found.eta_hat, 1.0);
     }

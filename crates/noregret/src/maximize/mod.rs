@@ -18,7 +18,7 @@ use crate::math::rng::Stream;
 use crate::space::SpaceError;
 pub use region::{Region, Taken};
 
-/// What a maximization cost.
+/// The evaluations of a maximization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Utilities evaluated.
@@ -43,7 +43,7 @@ pub struct Maximum {
     pub row: Option<usize>,
     /// Its utility.
     pub value: f64,
-    /// What finding it cost.
+    /// The evaluations it took.
     pub work: Work,
 }
 
@@ -56,13 +56,13 @@ pub enum MaximizeError {
         "nothing is left to suggest: all {tried} points looked at were tried before (duplicates = \"allow\" would repeat them)"
     )]
     NothingLeft {
-        /// Points looked at.
+        /// Points tried.
         tried: usize,
     },
-    /// The utility is not a number anywhere it was asked.
+    /// The utility is NaN wherever it was evaluated.
     #[error("the utility is not a number at any of the {tried} points tried")]
     NotFinite {
-        /// Points looked at.
+        /// Points tried.
         tried: usize,
     },
     /// No feasible point could be drawn.

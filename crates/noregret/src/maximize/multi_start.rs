@@ -41,7 +41,7 @@ impl Maximize for MultiStart {
 }
 
 impl MultiStart {
-    /// Climbs from each of `starts` and returns the best point, ends and starts taken together.
+    /// Climbs from each of `starts` and returns the best of all starts and ends.
     pub fn climb_from(
         &self,
         utility: &dyn Acquisition,
@@ -65,7 +65,7 @@ impl MultiStart {
                 ends.push(&climbed.x);
             }
         }
-        // A climb may end on a taken point, or a stand-in may mislead it: its start is never worse than nothing.
+        // A climb may end on a taken point, or be misled by an approximate utility: then its start is still a candidate.
         for i in 0..starts.len() {
             ends.push(&starts.point(i));
         }
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::maximize::Taken;
-    use crate::maximize::function::Function;
+    use crate::maximize::function::FromFn;
     use crate::space::Space;
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
         let region = Region { space: &space, taken, batch: &Taken::default(), apart: 0.0 };
         let search = MultiStart { starts: 12, grid, climber: Climber::default(), only_converged: false };
-        search.maximize(&Function(hills), &region, &mut Stream::seed_from_u64(4))
+        search.maximize(&FromFn(hills), &region, &mut Stream::seed_from_u64(4))
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let starts = Points::from_columns(1, &[0.15, 0.85]);
         let end = |only_converged| {
             let search = MultiStart { starts: 2, grid: 0, climber: Climber::default(), only_converged };
-            search.climb_from(&Function(hills), &region, &starts).unwrap()
+            search.climb_from(&FromFn(hills), &region, &starts).unwrap()
         };
         // Here both converge: the option changes nothing.
         assert_eq!(end(true), end(false));
@@ -159,10 +159,10 @@ mod tests {
         let search = MultiStart { starts: 3, grid: 8, climber: Climber::default(), only_converged: false };
         let rng = || Stream::seed_from_u64(0);
         let region = Region { space: &space, taken: &taken, batch: &none, apart: 0.0 };
-        let error = search.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng()).unwrap_err();
+        let error = search.maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut rng()).unwrap_err();
         assert!(matches!(error, MaximizeError::NothingLeft { .. }), "{error}");
         // No start at all is better than any other when all are NaN.
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
-        assert!(search.maximize(&Function(|_: &[f64]| f64::NAN), &region, &mut rng()).is_err());
+        assert!(search.maximize(&FromFn(|_: &[f64]| f64::NAN), &region, &mut rng()).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Where a maximizer may look: the space, less the points that are not to be suggested again.
+//! Where a maximizer may search: the space without the points that must not be suggested again.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use crate::math::sobol;
 use crate::space::{Kind, Space, SpaceError};
 use crate::surrogate::points::Points;
 
-/// Points that are not to be suggested again.
+/// Points that must not be suggested again.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
-    /// In order, so that neighbours can be found.
+    /// Sorted, so that neighbours can be found.
     points: BTreeSet<Vec<u64>>,
     rows: HashSet<usize>,
 }
@@ -49,7 +49,7 @@ impl Taken {
     /// Whether a point was added that differs from this one by no more than `slack` in any coordinate.
     fn contains_near(&self, x: &[f64], slack: &[u64]) -> bool {
         let (key, Some(&first)) = (key(x), slack.first()) else { return false };
-        // Those that are near in the first coordinate stand together.
+        // Points that are near in the first coordinate are next to each other.
         let low = vec![key[0].saturating_sub(first)];
         let together = self.points.range(low..).take_while(|other| other[0] <= key[0] + first);
         let is_near = |other: &Vec<u64>| {
@@ -69,24 +69,24 @@ impl Taken {
     }
 }
 
-/// Steps of a coordinate that are told apart: 2^46, the levels of the widest integer. Finer ones are rounding: a climb
+/// Steps of a coordinate that are distinguished: 2^46, the levels of the widest integer. Finer ones are rounding: a climb
 /// that ends one bit short of a bound has found the bound, and both decode to the same float.
 const STEPS: f64 = (1_u64 << 46) as f64;
 
-/// Equal for points that are the same but for rounding.
+/// A key that is equal for points that differ by rounding only.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "coordinates lie in [0, 1]")]
 fn key(x: &[f64]) -> Vec<u64> {
     x.iter().map(|u| (u * STEPS).round() as u64).collect()
 }
 
-/// The space and what is taken of it.
+/// The space and the points that are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<'a> {
     /// The space.
     pub space: &'a Space,
-    /// What is not to be suggested.
+    /// Points that must not be suggested.
     pub taken: &'a Taken,
-    /// What the batch at hand has taken already.
+    /// Points of the current batch.
     pub batch: &'a Taken,
     /// Points count as the same where no number differs by more than this share of its range, and nothing else differs.
     pub apart: f64,
@@ -103,7 +103,7 @@ impl<'a> Region<'a> {
 }
 
 impl Region<'_> {
-    /// Whether the point, or the row, is not to be suggested.
+    /// Whether the point, or the row, must not be suggested.
     pub fn is_taken(&self, x: &[f64], row: Option<usize>) -> bool {
         self.taken.contains(x, row)
             || self.batch.contains(x, row)

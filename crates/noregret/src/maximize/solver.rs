@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Maximize;
-use super::climb::{Climber, Discrete, Method};
+use super::climb::{Climber, Discrete, LocalMethod};
 use super::grid::{RandomGrid, SobolGrid};
 use super::multi_start::MultiStart;
 use crate::math::conjugate_gradient::ConjugateGradient;
@@ -119,7 +119,7 @@ mod defaults {
     }
 }
 
-/// A setting of a solver that cannot be meant.
+/// An invalid setting of a solver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solver `{solver}` needs a positive {field}, not {value}")]
 pub struct SolverError {
@@ -192,21 +192,21 @@ impl Solver {
             }
             Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
             Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
-            Solver::Lbfgsb(local) => local.build(Method::Lbfgsb(Lbfgsb {
+            Solver::Lbfgsb(local) => local.build(LocalMethod::Lbfgsb(Lbfgsb {
                 gradient_tolerance: local.tolerance,
                 max_iterations: local.iterations * dims,
                 ..Lbfgsb::default()
             })),
-            Solver::NelderMead(local) => local.build(Method::NelderMead(NelderMead {
+            Solver::NelderMead(local) => local.build(LocalMethod::NelderMead(NelderMead {
                 x_tolerance: local.tolerance,
                 value_tolerance: local.value_tolerance.unwrap_or(local.tolerance),
                 max_iterations: Some(local.iterations * dims),
                 ..NelderMead::default()
             })),
-            Solver::Cg(local) => local.build(Method::ConjugateGradient(ConjugateGradient {
+            Solver::Cg(local) => local.build(LocalMethod::ConjugateGradient(ConjugateGradient {
                 gradient_tolerance: local.tolerance,
                 max_iterations: Some(local.iterations * dims),
-                // Along a clipped face a line search may go on for ever without getting anywhere.
+                // Along a clipped face a line search may make no progress.
                 max_evaluations: local.iterations * dims,
                 ..ConjugateGradient::default()
             })),
@@ -215,7 +215,7 @@ impl Solver {
 }
 
 impl LocalConfig {
-    fn build(&self, method: Method) -> Box<dyn Maximize> {
+    fn build(&self, method: LocalMethod) -> Box<dyn Maximize> {
         Box::new(MultiStart {
             starts: self.starts,
             grid: self.grid,
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn random_grids_grow_with_the_rounds() {
-        use crate::maximize::function::Function;
+        use crate::maximize::function::FromFn;
         use rand::SeedableRng;
         let space = crate::space::Space::bounds(&[(0.0, 1.0)]).unwrap();
         let none = Taken::default();
@@ -348,7 +348,7 @@ mod tests {
         let looked_at = |solver: &Solver, t, grid| {
             let mut rng = crate::math::rng::Stream::seed_from_u64(0);
             let maximizer = solver.build(t, 1, grid).unwrap();
-            maximizer.maximize(&Function(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
+            maximizer.maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
         };
         let growing = Solver::RandomGrid { per_round: 10, size: None };
         assert_eq!([0, 1, 9].map(|t| looked_at(&growing, t, None)), [10, 20, 100]);

@@ -70,7 +70,7 @@ impl SpaceBuilder {
         self
     }
 
-    /// Adds a condition as a function; it should always give the same answer for the same point.
+    /// Adds a condition as a function, which must always return the same for the same point.
     pub fn predicate(
         mut self,
         name: impl Into<String>,
@@ -80,7 +80,7 @@ impl SpaceBuilder {
         self
     }
 
-    /// Checks everything, also that the constraints leave a reasonable part of the space.
+    /// Checks everything, including that the constraints leave enough of the space feasible.
     pub fn build(self) -> Result<Space, SpaceError> {
         if self.params.is_empty() {
             return Err(SpaceError::Empty);

@@ -1,4 +1,4 @@
-//! Constraints: what must hold of the parameters together.
+//! Constraints: conditions on several parameters together.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::expression::Expression;
 use super::{Param, Params, SpaceError};
 
-/// A function that tells whether a point may be evaluated.
+/// A function that returns whether a point may be evaluated.
 pub(super) type Predicate = Arc<dyn Fn(&Params) -> bool + Send + Sync>;
 
 /// A named condition, as declared: the text of an expression, or a function.
@@ -20,11 +20,11 @@ pub(super) enum Declared {
 #[derive(Clone)]
 pub(super) struct Constraint {
     name: String,
-    rule: Rule,
+    rule: Condition,
 }
 
 #[derive(Clone)]
-enum Rule {
+enum Condition {
     Expression(Expression),
     Predicate(Predicate),
 }
@@ -38,9 +38,9 @@ impl Constraint {
         params: &[Param],
     ) -> Result<Self, SpaceError> {
         let rule = match declared {
-            Declared::Predicate(predicate) => Rule::Predicate(predicate),
+            Declared::Predicate(predicate) => Condition::Predicate(predicate),
             Declared::Expression(source) => match Expression::compile(&source, names, params) {
-                Ok(expression) => Rule::Expression(expression),
+                Ok(expression) => Condition::Expression(expression),
                 Err((column, problem)) => return Err(SpaceError::Constraint { name, column, problem }),
             },
         };
@@ -51,19 +51,19 @@ impl Constraint {
         &self.name
     }
 
-    /// The text of the expression; a predicate has none.
+    /// The text of the expression; `None` for a predicate.
     pub(super) fn expression(&self) -> Option<&str> {
         match &self.rule {
-            Rule::Expression(expression) => Some(expression.source()),
-            Rule::Predicate(_) => None,
+            Condition::Expression(expression) => Some(expression.source()),
+            Condition::Predicate(_) => None,
         }
     }
 
-    /// Whether it holds at `u`; only a predicate has the point decoded.
+    /// Whether it holds at `u`; the point is decoded for predicates only.
     pub(super) fn holds(&self, params: &[Param], u: &[f64], decode: impl FnOnce() -> Params) -> bool {
         match &self.rule {
-            Rule::Expression(expression) => expression.holds(params, u),
-            Rule::Predicate(predicate) => predicate(&decode()),
+            Condition::Expression(expression) => expression.holds(params, u),
+            Condition::Predicate(predicate) => predicate(&decode()),
         }
     }
 }

@@ -13,8 +13,8 @@
 
 use super::{Kind, Param, SpaceError, Value};
 
-/// Share of a bound by which a float may miss it, and is then clamped: values that traveled as decimal text may come
-/// back changed in the last digit.
+/// Relative distance by which a float may exceed a bound, and is then clamped: values that were written as decimal text
+/// may differ in the last digit.
 const SLACK: f64 = 1e-12;
 
 impl Param {
@@ -29,7 +29,7 @@ impl Param {
         }
     }
 
-    /// The level whose cell holds `u`; 0 for a float, which has none.
+    /// The level whose cell contains `u`; 0 for a float, which has no levels.
     pub(super) fn level_of(&self, u: f64) -> u64 {
         let u = into_unit(u);
         let Some(count) = self.kind().levels() else { return 0 };
@@ -43,7 +43,7 @@ impl Param {
         level.min(count - 1)
     }
 
-    /// The coordinate of a level, the last one if there are not so many; 0.5 for a float, which has none.
+    /// The coordinate of a level, of the last one if `level` is too large; 0.5 for a float, which has no levels.
     pub(super) fn coordinate_of_level(&self, level: u64) -> f64 {
         let Some(count) = self.kind().levels() else { return 0.5 };
         let level = level.min(count - 1);
@@ -76,12 +76,12 @@ impl Param {
         }
     }
 
-    /// The place of `u` among the choices.
+    /// The index of the choice at `u`.
     pub(super) fn index_of(&self, u: f64) -> usize {
         usize::try_from(self.level_of(u)).expect("invariant: a level of a listed choice is an index")
     }
 
-    /// The coordinate of `value`, or why it is no value of this parameter, called `name`.
+    /// The coordinate of `value`, or why it is not a value of this parameter, which is called `name`.
     pub(super) fn encode(&self, name: &str, value: &Value) -> Result<f64, SpaceError> {
         let wrong =
             |expected| SpaceError::WrongType { name: name.to_owned(), expected, value: value.clone() };
@@ -139,7 +139,7 @@ pub(super) fn into_unit(u: f64) -> f64 {
     if u.is_nan() { 0.5 } else { u.clamp(0.0, 1.0) }
 }
 
-/// What a logarithmic integer range spans: half a unit beyond each bound, so that each end has its whole cell.
+/// The ends of a logarithmic integer range: half a unit beyond each bound, so that the first and last cell are complete.
 fn log_range(low: i64, high: i64) -> (f64, f64) {
     (low as f64 - 0.5, high as f64 + 0.5)
 }

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a space, a point of it, or a pool.
+//! Errors of spaces, of their points, and of pools.
 
 use super::expression::ExpressionProblem;
 use super::{Param, Value};
@@ -79,7 +79,7 @@ pub enum SpaceError {
 }
 
 impl SpaceError {
-    /// The parameter that this is about, if it is about one.
+    /// The parameter concerned, if it is a single one.
     pub fn parameter(&self) -> Option<&str> {
         match self {
             Self::DuplicateName { name }
@@ -102,7 +102,7 @@ impl SpaceError {
     }
 }
 
-/// Text in quotes, so that it is told from numbers and from the sentence around it.
+/// Text in quotes, to distinguish it from numbers and from the sentence around it.
 fn quoted(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("{text:?}"),

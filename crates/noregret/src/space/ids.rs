@@ -1,4 +1,4 @@
-//! Names of the rows of a pool, kept end to end in one text: a million of them cost little more than their letters.
+//! Names of the rows of a pool, concatenated in one string: a million of them take little more than their bytes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,7 +24,7 @@ impl Ids {
         self.ends.push(self.text.len());
     }
 
-    /// How many there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -58,7 +58,7 @@ impl From<Vec<String>> for Ids {
     }
 }
 
-/// Names that differ, and can be looked up.
+/// Unique names with an index for lookup.
 #[derive(Debug)]
 pub(super) struct UniqueIds {
     ids: Ids,

@@ -32,7 +32,7 @@ pub use value::Value;
 
 use constraint::Constraint;
 
-/// What may be tried: parameters with constraints, or a finite pool. Immutable, checked, cheap to clone.
+/// The search space: parameters with constraints, or a finite pool. Immutable, checked, cheap to clone.
 ///
 /// Methods that take a point panic if it does not have [`dims`](Self::dims) coordinates. Coordinates outside
 /// `[0, 1]` are clamped wherever they are read, and NaN counts as 0.5.
@@ -75,13 +75,13 @@ impl Space {
         floats.fold(Self::builder(), |b, (i, &(low, high))| b.float(name::numbered(i), low, high)).build()
     }
 
-    /// The rows of a pool, and nothing between them.
+    /// The space of the rows of a pool.
     pub fn pool(pool: Pool) -> Self {
         let (names, kinds) = (pool.shared_names(), vec![Kind::Continuous; pool.dims()]);
         Self { inner: Arc::new(Inner { names, kinds, domain: Domain::Pool(pool) }) }
     }
 
-    /// The pool, if the space is one. Its points are known by their rows.
+    /// The pool, if the space is one. Its points are identified by their rows.
     pub fn as_pool(&self) -> Option<&Pool> {
         match &self.inner.domain {
             Domain::Pool(pool) => Some(pool),
@@ -121,7 +121,7 @@ impl Space {
     }
 
     /// Number of distinct points, feasible or not: rows of a pool, or the grid if all coordinates are discrete.
-    /// `None` if one is continuous, or if there are more than a `u64` counts.
+    /// `None` if one is continuous, or if there are more than `u64::MAX`.
     pub fn cardinality(&self) -> Option<u64> {
         match &self.inner.domain {
             Domain::Pool(pool) => Some(pool.len() as u64),
@@ -133,7 +133,7 @@ impl Space {
 
     /// The point of the given values, or which of them is wrong and what would be right.
     ///
-    /// Any order of names will do; `3` is taken for a float, `3.0` for an int. Constraints are not looked at. In a
+    /// Names may come in any order; `3` is accepted for a float, `3.0` for an int. Constraints are not checked. In a
     /// pool, features are scaled like its rows, and clamped to the pool's ranges.
     pub fn encode(&self, params: &Params) -> Result<Vec<f64>, SpaceError> {
         let mut u = Vec::with_capacity(self.dims());
@@ -164,7 +164,7 @@ impl Space {
         }
     }
 
-    /// These values, in the order of the parameters, by name. Whether they fit, [`Self::encode`] tells.
+    /// These values, in the order of the parameters, by name. [`Self::encode`] checks them.
     pub fn assign(&self, values: Vec<Value>) -> Result<Params, SpaceError> {
         if values.len() != self.dims() {
             return Err(SpaceError::ValueCount { found: values.len(), expected: self.dims() });
@@ -172,8 +172,8 @@ impl Space {
         Ok(Params::with_names(Arc::clone(&self.inner.names), values))
     }
 
-    /// The values at `u`. In a pool, features undone of their scaling, whether or not a row has them: take
-    /// [`Pool::params`] for a row.
+    /// The values at `u`. In a pool, the unscaled features, which need not be those of a row: use [`Pool::params`] for a
+    /// row.
     pub fn decode(&self, u: &[f64]) -> Params {
         self.assert_dims(u);
         match &self.inner.domain {
@@ -196,12 +196,12 @@ impl Space {
         }
     }
 
-    /// The level of coordinate `dim` that holds `u`; 0 if it is continuous.
+    /// The level of coordinate `dim` that contains `u`; 0 if it is continuous.
     pub fn level_of(&self, dim: usize, u: f64) -> u64 {
         self.param_list().get(dim).map_or(0, |param| param.level_of(u))
     }
 
-    /// Where a level of coordinate `dim` lies, the last one if there are not so many; 0.5 if it is continuous.
+    /// The coordinate of a level of `dim`, of the last one if `level` is too large; 0.5 if `dim` is continuous.
     pub fn coordinate_of_level(&self, dim: usize, level: u64) -> f64 {
         self.param_list().get(dim).map_or(0.5, |param| param.coordinate_of_level(level))
     }
@@ -224,7 +224,7 @@ impl Space {
     }
 
     /// All feasible points of a discrete space, the last coordinate varying fastest; `None` if any coordinate is
-    /// continuous, and for a pool. Look at [`cardinality`](Self::cardinality) first.
+    /// continuous, and for a pool. Check [`cardinality`](Self::cardinality) first.
     pub fn points(&self) -> Option<impl Iterator<Item = Vec<f64>>> {
         let discrete = self.kinds().iter().all(|kind| *kind != Kind::Continuous);
         discrete.then(|| sample::Grid::new(self).filter(|u| self.is_feasible(u)))

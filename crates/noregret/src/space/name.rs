@@ -6,7 +6,7 @@ pub(super) fn is_valid(name: &str) -> bool {
     chars.next().is_some_and(starts_name) && chars.all(|c| continues_name(c) || c == '-')
 }
 
-/// The name of the i-th of what has no names: `x0`, `x1` and so on.
+/// The default name of the i-th coordinate: `x0`, `x1` and so on.
 pub(super) fn numbered(i: usize) -> String {
     format!("x{i}")
 }
@@ -24,13 +24,13 @@ pub(super) fn continues_name(c: char) -> bool {
 /// The one of `known` nearest to `name`, the first among equals; empty if none is known. A name that goes on where this
 /// one stops is nearest, then edit distance decides.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    const WORD: usize = 3; // shorter beginnings mean nothing
+    const WORD: usize = 3; // shorter prefixes match by accident
     let begins = |candidate: &str| name.chars().count() >= WORD && candidate.starts_with(name);
     let distance = |candidate: &&str| (!begins(candidate), edit_distance(name, candidate));
     known.into_iter().min_by_key(distance).unwrap_or_default().to_owned()
 }
 
-/// Levenshtein distance, disregarding case: the fewest insertions, deletions and replacements of a character.
+/// Levenshtein distance, ignoring case: the smallest number of insertions, deletions and replacements of a character.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SpaceError, Value};
 
-/// What one parameter may be.
+/// The type and range of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
@@ -71,7 +71,7 @@ impl Param {
     /// at most `3 * 2^-48` of the value: below 0.5 up to 2^45, so that rounding recovers every integer.
     pub const MAX_INT: i64 = 1 << 45;
 
-    /// Checks the declaration; everything else in this folder relies on it.
+    /// Checks the declaration; all other code in this folder relies on it.
     pub(super) fn check(&self, name: &str) -> Result<(), SpaceError> {
         match self {
             Self::Float { low, high, log } => check_float(name, *low, *high, *log),

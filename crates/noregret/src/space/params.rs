@@ -11,7 +11,7 @@ use super::Value;
 
 /// Values by parameter name, in the order of the space they come from; in JSON, a map.
 ///
-/// Equality disregards the order. Built by collecting `(name, value)` pairs, where the last of equal names wins.
+/// Equality ignores the order. Built by collecting `(name, value)` pairs, where the last of equal names wins.
 #[derive(Clone, Debug)]
 pub struct Params {
     names: Arc<[String]>,
@@ -30,7 +30,7 @@ impl Params {
         self.iter().find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    /// The value of `name`, looked for at place `i` first, where it is in points of one space.
+    /// The value of `name`. Index `i` is tried first: points of one space have the same order.
     pub(super) fn get_near(&self, i: usize, name: &str) -> Option<&Value> {
         if self.names.get(i).is_some_and(|known| known == name) {
             return self.values.get(i);
@@ -101,14 +101,14 @@ impl Serialize for Params {
 
 impl<'de> Deserialize<'de> for Params {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Pairs)
+        deserializer.deserialize_map(ParamsVisitor)
     }
 }
 
 /// Reads a map in its own order, and refuses a name given twice.
-struct Pairs;
+struct ParamsVisitor;
 
-impl<'de> Visitor<'de> for Pairs {
+impl<'de> Visitor<'de> for ParamsVisitor {
     type Value = Params;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

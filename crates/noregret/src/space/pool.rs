@@ -8,9 +8,9 @@ use super::encode::{coordinate_of_float, float_at};
 use super::ids::{Ids, UniqueIds};
 use super::{Params, SpaceError, Value, name};
 
-/// Rows of numeric features, of which a study picks; cheap to clone.
+/// Rows of numeric features from which a study chooses; cheap to clone.
 ///
-/// A point of a pool is known by its row. Each feature is scaled to `[0, 1]` by its smallest and largest value, and
+/// A point of a pool is identified by its row. Each feature is scaled to `[0, 1]` by its smallest and largest value, and
 /// to 0.5 if it is constant. Features are kept once, as 32-bit floats: 4 bytes a cell, and six to seven
 /// digits. Coordinates are computed when they are needed.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Pool {
         Ok(Self { features: Arc::new(features), ranges: ranges.into(), names, ids: None })
     }
 
-    /// Names the rows; ids must be unique. A list of texts will do.
+    /// Names the rows; ids must be unique. Any list of strings converts.
     pub fn with_ids(mut self, ids: impl Into<Ids>) -> Result<Self, SpaceError> {
         let ids = ids.into();
         if ids.len() != self.len() {
@@ -63,7 +63,7 @@ impl Pool {
         Ok(self)
     }
 
-    /// Names the features; any text will do, as long as names differ.
+    /// Names the features; names must be unique.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, SpaceError> {
         if names.len() != self.dims() {
             return Err(SpaceError::NameCount { dims: self.dims(), names: names.len() });
@@ -115,7 +115,7 @@ impl Pool {
     }
 
     /// The points of a range of rows in the unit cube, d x A column-major (a row of the pool is a column, contiguous).
-    /// Whoever goes through a large pool takes it in panels that fit a cache.
+    /// Process a large pool in panels that fit a cache.
     ///
     /// # Panics
     /// If there are no such rows.
@@ -160,7 +160,7 @@ impl Pool {
         scale((&self.row(row)[column], &self.ranges[column]))
     }
 
-    /// The features of `row` by name: the shortest decimals that mean the same 32-bit floats. What was given with up to
+    /// The features of `row` by name: the shortest decimals that round to the same 32-bit floats. What was given with up to
     /// six digits reads back as it was, and nearly always what was given with seven.
     ///
     /// # Panics
@@ -190,19 +190,19 @@ impl Pool {
     pub fn row_of_id(&self, id: &str) -> Option<usize> {
         match &self.ids {
             Some(ids) => ids.row_of(id),
-            // Parsing alone would also take "007" and "+7".
+            // Parsing alone would also accept "007" and "+7".
             None => id.parse().ok().filter(|&row| row < self.len() && self.id(row) == id),
         }
     }
 
-    /// The first row with these features as 32-bit floats, if there is one: a look at every row.
+    /// The first row with these features as 32-bit floats, if there is one; scans all rows.
     pub fn row_of(&self, params: &Params) -> Option<usize> {
         let feature = |(i, name): (usize, &String)| params.get_near(i, name)?.as_f64().map(narrow);
         let features: Vec<f32> = self.names.iter().enumerate().map(feature).collect::<Option<_>>()?;
         self.features.chunks_exact(self.dims()).position(|row| row == features)
     }
 
-    /// Features at any point of the cube; the inverse of the scaling, whether or not a row is there.
+    /// The features at any point of the cube, by the inverse of the scaling; it need not be a row.
     pub(super) fn decode(&self, u: &[f64]) -> Params {
         let feature =
             |(&(low, high), &u): (&(f64, f64), &f64)| decimal(narrow(float_at(low, high, false, u)));
@@ -210,7 +210,7 @@ impl Pool {
         Params::with_names(self.shared_names(), values.collect())
     }
 
-    /// The coordinate of one feature, clamped to the range that the pool has of it.
+    /// The coordinate of one feature, clamped to its range in the pool.
     pub(super) fn encode(&self, column: usize, value: &Value) -> Result<f64, SpaceError> {
         let v = value.as_f64().filter(|v| v.is_finite()).ok_or_else(|| SpaceError::WrongType {
             name: self.names[column].clone(),
@@ -243,7 +243,7 @@ fn narrow(x: f64) -> f32 {
     x as f32
 }
 
-/// The shortest decimal that means `x`: 0.1 rather than 0.10000000149011612.
+/// The shortest decimal that rounds to `x`: 0.1 rather than 0.10000000149011612.
 fn decimal(x: f32) -> f64 {
     // Rounded twice, to 64 bits and to 32, a decimal next to the middle of two floats might end at the other one.
     format!("{x:e}")

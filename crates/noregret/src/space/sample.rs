@@ -1,11 +1,11 @@
-//! Random feasible points, the grid of a discrete space, and the check that constraints leave anything at all.
+//! Random feasible points, the grid of a discrete space, and the check that some points are feasible.
 
 use rand::{RngExt, SeedableRng};
 
 use super::{Kind, Space, SpaceError};
 use crate::math::rng::Stream;
 
-/// Discrete spaces up to this size are counted out instead of sampled: milliseconds, and exact.
+/// Discrete spaces up to this size are enumerated instead of sampled: exact, and a matter of milliseconds.
 const ENUMERABLE: u64 = 100_000;
 /// Points drawn, at most, to see whether a larger space is feasible, and feasible ones among them that settle it:
 /// 1 in 10,000.
@@ -14,7 +14,7 @@ const ENOUGH: u64 = 10;
 /// Tries for one point: where 1 in 10,000 is feasible, all fail with probability `exp(-100)`.
 const MAX_TRIES: u64 = 1_000_000;
 
-/// What a search for feasible points met.
+/// Statistics of a search for feasible points.
 struct Census {
     tried: u64,
     feasible: u64,
@@ -27,7 +27,7 @@ impl Census {
         Self { tried: 0, feasible: 0, rejected: vec![0; space.constraint_list().len()] }
     }
 
-    /// Counts `u`, and tells whether it is feasible.
+    /// Counts `u` and returns whether it is feasible.
     fn count(&mut self, space: &Space, u: &[f64]) -> bool {
         self.tried += 1;
         let mut feasible = true;
@@ -52,8 +52,8 @@ impl Census {
     }
 }
 
-/// Fails unless the constraints leave something: a single point where all can be enumerated, else about 1 in 10,000
-/// of the cube. Depends on nothing but the space.
+/// Fails if too little is feasible: less than one point where all can be enumerated, else less than about 1 in 10,000 of
+/// the cube. A function of the space alone.
 pub(super) fn check_feasible(space: &Space) -> Result<(), SpaceError> {
     if space.constraint_list().is_empty() {
         return Ok(());
@@ -86,7 +86,7 @@ pub(super) fn sample(space: &Space, rng: &mut Stream) -> Result<Vec<f64>, SpaceE
             return Ok(u);
         }
         if census.tried >= ENUMERABLE && is_enumerable(space) {
-            // Rejection is slower than counting out what is feasible; then every point is as likely.
+            // Enumerating the feasible points is faster than more rejections; then all of them are equally likely.
             let feasible: Vec<Vec<f64>> = Grid::new(space).filter(|u| space.is_feasible(u)).collect();
             if feasible.is_empty() {
                 break;

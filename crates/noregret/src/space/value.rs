@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A value of a parameter: what a study file, a JSON message or a Python object can hold.
 ///
-/// Floats must be finite; a value that is not is refused wherever values enter a [`Space`](super::Space).
+/// Floats must be finite; a [`Space`](super::Space) refuses others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -50,7 +50,7 @@ impl Value {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Whether both mean the same choice: like `==`, but `3` and `3.0` are the same number.
+    /// Whether both are the same choice: like `==`, but `3` and `3.0` are the same number.
     pub fn means(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Int(i), Self::Float(x)) | (Self::Float(x), Self::Int(i)) => integral(*x) == Some(*i),
@@ -58,13 +58,13 @@ impl Value {
         }
     }
 
-    /// Whether this may enter a space: everything but infinities and NaN.
+    /// Whether a space accepts it: everything but infinities and NaN.
     pub(super) fn is_finite(&self) -> bool {
         self.as_f64().is_none_or(f64::is_finite)
     }
 }
 
-/// The integer equal to `x`, if there is one that no other float could also stand for.
+/// The integer equal to `x`, if `x` is one that no other integer is rounded to.
 #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
 fn integral(x: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond it neighboring integers share a float
@@ -72,7 +72,7 @@ fn integral(x: f64) -> Option<i64> {
 }
 
 impl fmt::Display for Value {
-    /// As it would stand on a command line; floats keep their point or exponent and read back exactly.
+    /// As on a command line; floats keep their point or exponent and parse back exactly.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(b) => write!(f, "{b}"),

@@ -1,4 +1,4 @@
-//! From data to a posterior: what is believed of the objective at points not tried yet.
+//! From data to a posterior: predictions of the objective at new points, with their uncertainty.
 
 pub mod forest;
 pub mod gp;
@@ -17,7 +17,7 @@ pub struct Marginals {
     pub variance: Vec<f64>,
 }
 
-/// A fitted, immutable model. All that can fail fails in fitting.
+/// A fitted, immutable model. Only fitting can fail.
 pub trait Surrogate: Send + Sync {
     /// Marginal posterior at each of `points`.
     fn marginals(&self, points: &Points) -> Marginals;
@@ -28,8 +28,8 @@ pub trait Gradient: Surrogate {
     /// Mean and variance at `x`, with their gradients.
     fn marginal_with_gradient(&self, x: &[f64], mean: &mut [f64], variance: &mut [f64]) -> (f64, f64);
 
-    /// A cheaper stand-in for the posterior near `center`, if there is one worth having. What is found with it is
-    /// compared under the exact posterior afterwards.
+    /// A cheaper approximation of the posterior near `center`, if there is one. Callers must compare what they find with it
+    /// under the exact posterior.
     fn local(&self, _center: &[f64]) -> Option<Box<dyn Gradient + '_>> {
         None
     }

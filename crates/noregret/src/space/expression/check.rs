@@ -64,7 +64,7 @@ fn choices(param: &Param) -> &[Value] {
     }
 }
 
-/// What a parameter yields in an expression.
+/// The type of a parameter in an expression.
 pub(super) fn type_of(param: &Param) -> Type {
     let of_value = |value: &Value| match value {
         Value::Bool(_) => Type::Truth,

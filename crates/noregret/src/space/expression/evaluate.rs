@@ -1,22 +1,22 @@
 //! The value of a checked expression at a point of the unit cube, without allocating.
 
 use super::token::{Arithmetic, Comparison};
-use super::{Function, Node};
+use super::{Builtin, Node};
 use crate::space::encode::float_at;
 use crate::space::{Param, Value};
 
-/// What a node yields at a point.
+/// The value of a node at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar<'a> {
     Number(f64),
     Text(&'a str),
     Truth(bool),
-    /// The outcome of comparing with NaN.
+    /// The result of comparing with NaN.
     Undefined,
 }
 
 impl Scalar<'_> {
-    /// The number; the type check leaves nothing else where one is needed.
+    /// The number; the type check excludes everything else where one is needed.
     fn number(self) -> f64 {
         if let Self::Number(x) = self { x } else { f64::NAN }
     }
@@ -85,7 +85,7 @@ fn parameter(param: &Param, u: f64) -> Scalar<'_> {
     }
 }
 
-/// Conjunction where the undefined is neither: false if any part is, else undefined if any part is (Kleene).
+/// Conjunction in three-valued logic: false if any part is, else undefined if any part is (Kleene).
 fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut whole = Some(true);
     for part in parts {
@@ -144,22 +144,22 @@ fn calculate(op: Arithmetic, a: f64, b: f64) -> f64 {
 }
 
 /// Applies `function`; one undefined argument makes the result undefined.
-fn call(function: Function, mut arguments: impl Iterator<Item = f64>) -> f64 {
+fn call(function: Builtin, mut arguments: impl Iterator<Item = f64>) -> f64 {
     let first = arguments.next().unwrap_or(f64::NAN);
-    // `f64::min` and `max` would pass over NaN.
+    // `f64::min` and `max` would ignore NaN.
     let fold = |pick: fn(f64, f64) -> f64| {
         arguments.fold(first, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) })
     };
     match function {
-        Function::Min => fold(f64::min),
-        Function::Max => fold(f64::max),
-        Function::Abs => first.abs(),
-        Function::Sqrt => first.sqrt(),
-        Function::Exp => first.exp(),
-        Function::Ln => first.ln(),
-        Function::Log10 => first.log10(),
-        Function::Floor => first.floor(),
-        Function::Ceil => first.ceil(),
-        Function::Round => first.round(),
+        Builtin::Min => fold(f64::min),
+        Builtin::Max => fold(f64::max),
+        Builtin::Abs => first.abs(),
+        Builtin::Sqrt => first.sqrt(),
+        Builtin::Exp => first.exp(),
+        Builtin::Ln => first.ln(),
+        Builtin::Log10 => first.log10(),
+        Builtin::Floor => first.floor(),
+        Builtin::Ceil => first.ceil(),
+        Builtin::Round => first.round(),
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! From loose to tight: `or` `||`; `and` `&&`; `not`; comparisons, also chained, and `in [...]`, `not in [...]`;
-//! `+ -`; `* / %`; unary `-` and `!`; `^` or `**`. Functions are those of [`Function`]; `%` takes the sign of its
+//! `+ -`; `* / %`; unary `-` and `!`; `^` or `**`. Functions are those of [`Builtin`]; `%` takes the sign of its
 //! divisor, as in Python. A name with a `-` in it, or one like `in`, is written in backquotes.
 //!
 //! Numbers are floats. A comparison with an undefined one (`sqrt(-1) < 2`) is neither true nor false, whatever `not`
@@ -29,7 +29,7 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// Reads and checks `source`, or tells the column (from 1) and what is wrong there.
+    /// Parses and checks `source`, or returns the column (from 1) and the problem there.
     pub(super) fn compile(
         source: &str,
         names: &[String],
@@ -64,10 +64,10 @@ enum Node {
     /// `a < b <= c`: true if every link is.
     Chain(Box<Node>, Vec<(Comparison, Node)>),
     Member(Box<Node>, Vec<Node>),
-    Call(Function, Vec<Node>),
+    Call(Builtin, Vec<Node>),
 }
 
-/// What a part of an expression yields.
+/// The type of a part of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Type {
@@ -94,7 +94,7 @@ impl std::fmt::Display for Type {
 
 /// The functions an expression may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
+enum Builtin {
     Min,
     Max,
     Abs,
@@ -107,7 +107,7 @@ enum Function {
     Round,
 }
 
-impl Function {
+impl Builtin {
     const ALL: [(&'static str, Self); 10] = [
         ("min", Self::Min),
         ("max", Self::Max),
@@ -135,7 +135,7 @@ impl Function {
     }
 }
 
-/// What is wrong at some column of an expression.
+/// The problem at some column of an expression.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what the variants and their fields mean")]

@@ -2,14 +2,14 @@
 
 use super::check::type_of;
 use super::token::{Arithmetic, Infix, Token, tokens};
-use super::{ExpressionProblem, Function, Node, Type};
+use super::{Builtin, ExpressionProblem, Node, Type};
 use crate::space::Param;
 use crate::space::name::nearest;
 
 /// Deepest nesting of parentheses and prefixes; each level costs a few stack frames.
 const MAX_DEPTH: usize = 64;
 
-/// A column (from 1), and what is wrong there.
+/// A column (from 1) and the problem there.
 pub(super) type Failure = (usize, ExpressionProblem);
 
 /// Binding powers, loose to tight.
@@ -37,7 +37,7 @@ pub(super) fn parse(source: &str, names: &[String], params: &[Param]) -> Result<
     }
 }
 
-/// A part of the tree, what it yields, and where it begins.
+/// A part of the tree, its type, and the column where it begins.
 pub(super) struct Part {
     pub(super) node: Node,
     pub(super) ty: Type,
@@ -49,7 +49,7 @@ impl Part {
         Self { node, ty, column }
     }
 
-    /// The node, if it yields what `operator` needs.
+    /// The node, if it has the type that `operator` needs.
     fn expect(self, expected: Type, operator: &str) -> Result<Node, Failure> {
         if self.ty == expected {
             return Ok(self.node);
@@ -84,7 +84,7 @@ impl Parser<'_> {
         self.tokens[self.at].0
     }
 
-    /// The present token, going on to the next; the end stays.
+    /// Returns the current token and advances; stays at the end.
     fn next(&mut self) -> Token {
         let token = self.peek().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// What an expression begins with: a value, a prefix and its operand, or parentheses.
+    /// The first operand of an expression: a value, a prefix and its operand, or parentheses.
     fn operand(&mut self) -> Result<Part, Failure> {
         let column = self.column();
         match self.peek() {
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, name: &str, column: usize) -> Result<Part, Failure> {
-        let function = Function::named(name).map_err(|problem| (column, problem))?;
+        let function = Builtin::named(name).map_err(|problem| (column, problem))?;
         self.next(); // the parenthesis that made it a call
         let mut arguments = Vec::new();
         if *self.peek() != Token::Close {

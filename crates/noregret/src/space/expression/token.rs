@@ -1,4 +1,4 @@
-//! Words and signs of an expression.
+//! The tokens of an expression.
 
 use super::ExpressionProblem;
 use crate::space::name::{continues_name, starts_name};
@@ -6,7 +6,7 @@ use crate::space::name::{continues_name, starts_name};
 /// Longest expression: bounds the depth of the tree, and with it every recursion over it.
 const MAX_TOKENS: usize = 1000;
 
-/// One word or sign.
+/// One token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Number(f64),
@@ -147,7 +147,7 @@ fn quoted(rest: &[char]) -> Result<(String, usize), ExpressionProblem> {
 }
 
 fn number(rest: &[char]) -> Result<(Token, usize), ExpressionProblem> {
-    // Everything that could belong to a number; whether it is one, the standard parser says.
+    // Everything that could belong to a number; the standard parser decides whether it is one.
     let mut length = 0;
     while let Some(&c) = rest.get(length) {
         let signed_exponent = matches!(c, '+' | '-') && length > 0 && matches!(rest[length - 1], 'e' | 'E');

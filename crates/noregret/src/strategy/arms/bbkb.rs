@@ -270,12 +270,12 @@ impl Bbkb {
         let points = turn.choices().len();
         turn.diagnostics.notes =
             vec![format!("{atoms} atoms for {arms} arms; {recomputed} bounds recomputed; {points} by {by}")];
-        let timings = state.model().timings;
+        let work = state.model().work;
         turn.diagnostics.counters = [
             ("atoms", atoms as f64),
             ("recomputed", recomputed as f64),
-            ("gflops", 1e-9 * timings.flops),
-            ("rebuilds", timings.rebuilds as f64),
+            ("gflops", 1e-9 * work.flops),
+            ("rebuilds", work.rebuilds as f64),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();

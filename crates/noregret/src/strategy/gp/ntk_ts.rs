@@ -87,7 +87,7 @@ impl TryFrom<NtkTsConfig> for NtkTs {
 
     fn try_from(config: NtkTsConfig) -> Result<Self> {
         let NtkTsConfig { model, solver, measure, initial_points } = config;
-        if model.kernel.activation().is_none() {
+        if !model.kernel.is_network() {
             let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
             return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
         }

@@ -23,7 +23,7 @@ use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::{candidates, close_in};
 use crate::strategy::networks::model::{check_candidates, joined};
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::epochs::{Epochs, Method, Toward};
+use crate::surrogate::neural::epochs::{Epochs, Optimizer, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
 use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::{Activation, NetworkConfig, NetworkError};
@@ -59,7 +59,7 @@ impl Default for DngoConfig {
                 ..NetworkConfig::default()
             },
             training: Learning::Epochs(Epochs {
-                method: Method::Adam,
+                method: Optimizer::Adam,
                 rate: 0.05,
                 epochs: 500,
                 batch: None,

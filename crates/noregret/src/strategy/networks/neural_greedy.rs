@@ -20,7 +20,7 @@ use crate::strategy::networks::model::search::{Effort, maximize};
 use crate::strategy::networks::model::told::Told;
 use crate::strategy::networks::model::{check_candidates, streams};
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::draw::{Data, Draw};
+use crate::surrogate::neural::draw::{Draw, TrainingData};
 use crate::surrogate::neural::epochs::Learner;
 use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError};
 
@@ -107,7 +107,12 @@ impl Strategy for NeuralGreedy {
 
 impl NeuralGreedy {
     /// A network fitted to perturbed values, and what is to be said of it.
-    fn fit_perturbed(&self, data: &Data, encoder: &Encoder, own: &mut Stream) -> Result<(Draw, Diagnostics)> {
+    fn fit_perturbed(
+        &self,
+        data: &TrainingData,
+        encoder: &Encoder,
+        own: &mut Stream,
+    ) -> Result<(Draw, Diagnostics)> {
         let NeuralGreedyConfig { network, noise, training, .. } = &self.config;
         let (network, start) = Start::Scaled.network(network, encoder.inputs(), own);
         let mut data = data.clone();

@@ -34,8 +34,8 @@ use crate::strategy::networks::model::told::Told;
 use crate::strategy::networks::model::{check_candidates, streams};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::draw::{Data, Draw, Sampler};
-use crate::surrogate::neural::regression::Fitted;
+use crate::surrogate::neural::draw::{Draw, Sampler, TrainingData};
+use crate::surrogate::neural::regression::FittedNetwork;
 use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError, Training};
 
 /// Fits that run side by side ...
@@ -253,7 +253,12 @@ impl StoBnts {
     }
 
     /// One function.
-    fn draw(&self, sampler: &Sampler, data: &Data, own: &mut Stream) -> Result<Draw, NotPositiveDefinite> {
+    fn draw(
+        &self,
+        sampler: &Sampler,
+        data: &TrainingData,
+        own: &mut Stream,
+    ) -> Result<Draw, NotPositiveDefinite> {
         match self.variant {
             Variant::Network => sampler.sto_bnts(data, own),
             Variant::Linear => sampler.sto_bnts_linear(data, own),
@@ -291,7 +296,7 @@ struct Account {
 }
 
 impl Account {
-    fn add(&mut self, fitted: &Fitted) {
+    fn add(&mut self, fitted: &FittedNetwork) {
         self.steps += fitted.steps;
         if fitted.gradient > self.gradient || fitted.gradient.is_nan() {
             self.gradient = fitted.gradient;

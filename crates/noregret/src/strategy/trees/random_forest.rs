@@ -260,7 +260,7 @@ mod tests {
     use crate::space::{Pool, Space};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
     use crate::strategy::model_free::random::Random;
-    use crate::surrogate::forest::Variance;
+    use crate::surrogate::forest::ForestVariance;
 
     fn forest(trees: usize, candidates: usize) -> RandomForest {
         let forest = ForestConfig { trees, ..ForestConfig::default() };
@@ -382,7 +382,7 @@ mod tests {
             RandomForest::try_from(config).map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(with(|c| c.forest.features = 5.0 / 6.0), Ok(()));
-        assert_eq!(with(|c| c.forest.variance = Variance::Total), Ok(()));
+        assert_eq!(with(|c| c.forest.variance = ForestVariance::Total), Ok(()));
         for (wrong, option) in [
             (with(|c| c.forest.trees = 0), "trees"),
             (with(|c| c.forest.trees = 10_001), "trees"),

@@ -1,4 +1,4 @@
-//! A random forest: the mean of many trees, each grown on a sample of its own, and how far they are apart.
+//! A random forest: the mean of many trees, each grown on a sample of its own, and the variance between them.
 //! Breiman 2001, "Random forests"; as a surrogate Hutter, Hoos & Leyton-Brown 2011, "Sequential model-based optimization
 //! for general algorithm configuration" (SMAC).
 //!
@@ -25,11 +25,11 @@ use tree::{Growth, Sorted, Tree};
 /// Points that are sent down all trees before the next: their coordinates stay in a cache.
 const PANEL: usize = 1024;
 
-/// What counts as the forest's variance.
+/// How the variance of the forest is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Variance {
+pub enum ForestVariance {
     /// That of the trees' means.
     #[default]
     Between,
@@ -42,7 +42,7 @@ pub enum Variance {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestConfig {
-    /// How many trees.
+    /// Number of trees.
     pub trees: usize,
     /// Whether each tree sees a sample of the points, drawn with replacement, or all of them.
     pub bootstrap: bool,
@@ -50,13 +50,13 @@ pub struct ForestConfig {
     pub features: f64,
     /// Distinct points in a leaf, at least.
     pub min_leaf: usize,
-    /// What counts as variance.
-    pub variance: Variance,
+    /// How the variance is computed.
+    pub variance: ForestVariance,
 }
 
 impl Default for ForestConfig {
     fn default() -> Self {
-        Self { trees: 100, bootstrap: true, features: 1.0, min_leaf: 1, variance: Variance::Between }
+        Self { trees: 100, bootstrap: true, features: 1.0, min_leaf: 1, variance: ForestVariance::Between }
     }
 }
 
@@ -64,7 +64,7 @@ impl Default for ForestConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
     trees: Vec<Tree>,
-    variance: Variance,
+    variance: ForestVariance,
 }
 
 impl Forest {
@@ -147,12 +147,12 @@ impl Sums {
         self.within += variance;
     }
 
-    fn mean_and_variance(self, variance: Variance) -> (f64, f64) {
+    fn mean_and_variance(self, variance: ForestVariance) -> (f64, f64) {
         let from_first = self.sum / self.trees;
         let between = (self.squares / self.trees - from_first * from_first).max(0.0);
         let variance = match variance {
-            Variance::Between => between,
-            Variance::Total => between + self.within / self.trees,
+            ForestVariance::Between => between,
+            ForestVariance::Total => between + self.within / self.trees,
         };
         (self.first + from_first, variance)
     }

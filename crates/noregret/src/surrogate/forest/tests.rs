@@ -20,7 +20,7 @@ fn at(forest: &Forest, x: &[f64]) -> (f64, f64) {
     (marginals.mean[0], marginals.variance[0])
 }
 
-fn single(variance: Variance, min_leaf: usize) -> ForestConfig {
+fn single(variance: ForestVariance, min_leaf: usize) -> ForestConfig {
     ForestConfig { trees: 1, bootstrap: false, min_leaf, variance, ..ForestConfig::default() }
 }
 
@@ -31,7 +31,7 @@ fn a_tree_by_hand() {
     let y = [5.0, 1.0, 4.0, 3.0];
     let fit = |config: &ForestConfig| Forest::fit(config, &[Kind::Continuous], &points, &y, &mut rng(0));
 
-    let whole = fit(&single(Variance::Total, 1));
+    let whole = fit(&single(ForestVariance::Total, 1));
     assert_eq!(whole.leaf_count(), 4);
     // Thresholds 0.375, 0.55 and 0.75 lie in the middle and belong to the left.
     let expected = [
@@ -48,10 +48,10 @@ fn a_tree_by_hand() {
         assert_eq!(at(&whole, &[x]), (mean, 0.0), "at {x}");
     }
 
-    let pairs = fit(&single(Variance::Total, 2));
+    let pairs = fit(&single(ForestVariance::Total, 2));
     assert_eq!(pairs.leaf_count(), 2);
     assert_eq!((at(&pairs, &[0.4]), at(&pairs, &[0.7])), ((2.0, 1.0), (4.5, 0.25)));
-    let between = fit(&single(Variance::Between, 2));
+    let between = fit(&single(ForestVariance::Between, 2));
     assert_eq!(at(&between, &[0.4]), (2.0, 0.0));
 }
 
@@ -61,8 +61,8 @@ fn variance_is_that_of_the_trees_plus_that_within_leaves() {
     for (mean, variance) in [(1.0, 0.5), (3.0, 1.5), (8.0, 1.0)] {
         sums.add(mean, variance);
     }
-    let (mean, between) = sums.mean_and_variance(Variance::Between);
-    let (_, total) = sums.mean_and_variance(Variance::Total);
+    let (mean, between) = sums.mean_and_variance(ForestVariance::Between);
+    let (_, total) = sums.mean_and_variance(ForestVariance::Total);
     // (9 + 1 + 16) / 3, and one more for the mean of the variances.
     assert!((mean - 4.0).abs() < 1e-15 && (between - 26.0 / 3.0).abs() < 1e-14);
     assert!((total - between - 1.0).abs() < 1e-14);
@@ -214,7 +214,7 @@ fn forests_are_what_an_exhaustive_search_grows() {
                 (6.0 * x[0]).sin() + x[1] + f64::from(u8::from(x[2] > 0.6)) + 0.3 * noise.random::<f64>()
             })
             .collect();
-        let (trees, variance) = (7, Variance::Total);
+        let (trees, variance) = (7, ForestVariance::Total);
         let config = ForestConfig { trees, bootstrap: bootstrapped, features, min_leaf, variance };
         let forest = Forest::fit(&config, &kinds, &points, &y, &mut rng(5));
         let seed = rng(5).next_u64();
@@ -238,7 +238,7 @@ fn forests_are_what_an_exhaustive_search_grows() {
                 let leaf = twin.at(&asked.point(i));
                 sums.add(leaf.mean, leaf.variance);
             }
-            let (mean, variance) = sums.mean_and_variance(Variance::Total);
+            let (mean, variance) = sums.mean_and_variance(ForestVariance::Total);
             // Sums of 80 numbers of size 1, in another order.
             assert!((marginals.mean[i] - mean).abs() < 1e-13, "{features}: {i}");
             assert!((marginals.variance[i] - variance).abs() < 1e-13, "{features}: {i}");
@@ -276,7 +276,7 @@ fn the_order_of_categories_does_not_matter() {
 fn equal_values_have_no_variance() {
     // 0.1 is no binary fraction: its mean over a sample is easily another number.
     let points = uniform(3, 50, 10);
-    for variance in [Variance::Between, Variance::Total] {
+    for variance in [ForestVariance::Between, ForestVariance::Total] {
         let config = ForestConfig { variance, ..ForestConfig::default() };
         let forest = Forest::fit(&config, &[Kind::Continuous; 3], &points, &[0.1; 50], &mut rng(11));
         assert_eq!(forest.leaf_count(), 100);

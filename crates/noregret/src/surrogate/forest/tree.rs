@@ -1,4 +1,4 @@
-//! One regression tree: grown on presorted coordinates, kept in flat arrays, asked about several points at a time.
+//! One regression tree: grown on presorted coordinates, stored in flat arrays, evaluated at several points at a time.
 //! Breiman, Friedman, Olshen & Stone 1984, "Classification and regression trees", chapter 8.
 //!
 //! # Notation
@@ -30,7 +30,7 @@ const GROUP: usize = 8;
 /// A node: points whose coordinate lies in `[low, high]` go to the child `left`, the others to `left + 1`. A leaf sends
 /// everything to itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct TreeNode {
     low: f64,
     high: f64,
     feature: u32,
@@ -49,8 +49,8 @@ pub(super) struct Leaf {
 /// A tree; node 0 is its root.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
-    nodes: Vec<Node>,
-    /// By node; only those of leaves are asked for.
+    nodes: Vec<TreeNode>,
+    /// By node; only those of leaves are read.
     leaves: Vec<Leaf>,
 }
 
@@ -121,7 +121,7 @@ impl Tree {
         self.nodes.len() / 2 + 1
     }
 
-    /// Sends points (row by row, `dims` coordinates each) down the tree and notes the nodes they end in.
+    /// Sends points (row by row, `dims` coordinates each) down the tree and records their leaves.
     #[expect(clippy::needless_bitwise_bool, reason = "a branch here would be guessed wrong every other time")]
     pub(super) fn descend(&self, rows: &[f64], dims: usize, ends: &mut [u32]) {
         for (rows, ends) in rows.chunks(GROUP * dims).zip(ends.chunks_mut(GROUP)) {
@@ -147,7 +147,7 @@ impl Tree {
 
     fn push(&mut self) -> u32 {
         let node = u32::try_from(self.nodes.len()).expect("invariant: twice as many nodes as points");
-        self.nodes.push(Node { low: f64::NEG_INFINITY, high: f64::INFINITY, feature: 0, left: node });
+        self.nodes.push(TreeNode { low: f64::NEG_INFINITY, high: f64::INFINITY, feature: 0, left: node });
         self.leaves.push(Leaf { mean: 0.0, variance: 0.0 });
         node
     }
@@ -156,13 +156,13 @@ impl Tree {
 /// A distinct point of the sample, while the tree grows.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// How often the sample holds it, times its value less the mean of its node.
+    /// Its count in the sample times its value minus the mean of its node.
     residual: f64,
-    /// How often the sample holds it.
+    /// Its count in the sample.
     weight: f64,
 }
 
-/// A node that waits for its turn.
+/// A node that is still to be split.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     node: u32,
@@ -247,7 +247,7 @@ impl<'a> Grower<'a> {
         tree
     }
 
-    /// Whether so many members may be divided further.
+    /// Whether a node of this many members may be split.
     fn is_divisible(&self, members: usize) -> bool {
         members / 2 >= self.growth.min_leaf
     }
@@ -280,7 +280,7 @@ impl<'a> Grower<'a> {
         let mut best: Option<Split> = None;
         let mut looked_at = 0;
         let dims = self.features.len();
-        // All coordinates: ties alone need chance, and a place to begin with is enough of it.
+        // All coordinates: only ties need randomness, and a random first coordinate is enough.
         let begin = if self.growth.features < dims { 0 } else { rng.random_range(0..dims) };
         for drawn in 0..dims {
             if self.growth.features < dims {
@@ -361,7 +361,7 @@ impl<'a> Grower<'a> {
     }
 
     /// The node of a split: a threshold in the middle between two values, or an interval around one category.
-    fn node(&self, split: Split, left: u32) -> Node {
+    fn node(&self, split: Split, left: u32) -> TreeNode {
         let x = self.sorted.points.coordinate(split.feature);
         let x_at = |at: usize| x[self.index[low(self.orders[split.feature][at])] as usize];
         let last = x_at(split.to - 1);
@@ -369,13 +369,13 @@ impl<'a> Grower<'a> {
         if let Kind::Category(levels) = self.sorted.kinds[split.feature] {
             // Levels lie a step apart; a quarter of it is far from rounding and from the neighbors.
             let quarter = 0.25 / levels as f64;
-            return Node { low: last - quarter, high: last + quarter, feature, left };
+            return TreeNode { low: last - quarter, high: last + quarter, feature, left };
         }
         let next = x_at(split.to);
         let middle = last + 0.5 * (next - last);
         // Between neighboring floats there is no middle.
         let high = if middle < next { middle } else { last };
-        Node { low: f64::NEG_INFINITY, high, feature, left }
+        TreeNode { low: f64::NEG_INFINITY, high, feature, left }
     }
 
     /// Divides the node's range of every order that will be needed; returns where the right side begins.

@@ -22,7 +22,7 @@ use crate::surrogate::points::Points;
 /// Candidates handled by one thread at a time; their part of the new row stays in the first-level cache.
 const PANEL: usize = 256;
 
-/// The candidates and what is known of them.
+/// The candidates and their posterior.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     points: Points,
@@ -62,6 +62,9 @@ impl Candidates {
         }
         let mut row = Vec::new();
         for r in self.rows..gp.len() {
+            // The factor of the model has grown by the row (v(b)^T, L_bb). Forward substitution of k(X, x) goes on by one step:
+            // c(x) = (k(x, b) - v(b) . v(x)) / L_bb. Mean and variance are sums over the rows, V^T white and k(x, x) - |v(x)|^2,
+            // and gain one term each.
             gp.factor().row(r, &mut row);
             let x = gp.points().point(r);
             let (v, points) = (&self.v, &self.points);

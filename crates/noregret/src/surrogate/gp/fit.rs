@@ -3,11 +3,15 @@
 //! Rasmussen & Williams 2006, eqs. (5.8), (5.9):
 //! `log p(y) = -1/2 y^T K^-1 y - 1/2 log det K - n/2 log 2 pi`, `d/dt = 1/2 tr((alpha alpha^T - K^-1) dK/dt)`,
 //! for `t` the logarithms of lengthscales, output scale and noise variance, plus their log priors.
+//!
+//! The gradient follows from `dK^-1 = -K^-1 dK K^-1` and `dlog det K = tr(K^-1 dK)`: with `alpha = K^-1 y` the first term gives
+//! `1/2 alpha^T dK alpha`, the second `-1/2 tr(K^-1 dK)`. So with `W = alpha alpha^T - K^-1` each component is
+//! `1/2 sum_ij W_ij dK_ij/dt`.
 
 use rayon::prelude::*;
 
 use super::hyperparameters::{Hyperparameters, Tunable};
-use super::kernel::{Kernel, Slopes};
+use super::kernel::{Kernel, ParameterKind, Slopes};
 use super::posterior::factor;
 use crate::math::cholesky::Cholesky;
 use crate::math::lbfgsb::Lbfgsb;
@@ -17,9 +21,9 @@ use crate::surrogate::points::Points;
 /// Columns of the gradient's double sum that one thread adds up. Fixed, so that the sum does not depend on the threads.
 const PANEL: usize = 32;
 
-/// What is fitted to what.
+/// A fit: the kernel, the data and the priors.
 #[derive(Clone, Debug)]
-pub struct Problem<'a> {
+pub struct FitProblem<'a> {
     /// The structure of the kernel; its values are replaced.
     pub kernel: &'a Kernel,
     /// Observed points.
@@ -38,7 +42,7 @@ pub struct Problem<'a> {
     pub noise: Tunable,
 }
 
-/// How much work a fit may take.
+/// Limits of the work of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Evaluations of likelihood and gradient.
@@ -49,7 +53,7 @@ pub struct Effort {
 
 /// The result of a fit.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct MapEstimate {
     /// The most probable hyperparameters found.
     pub hyperparameters: Hyperparameters,
     /// Log posterior density there, up to a constant.
@@ -58,21 +62,21 @@ pub struct Fitted {
     pub evaluations: usize,
 }
 
-impl Problem<'_> {
+impl FitProblem<'_> {
     /// Climbs from `start`.
-    pub fn fit(&self, start: &Hyperparameters, effort: Effort) -> Fitted {
-        let lengthscales = self.kernel.lengthscale_count();
+    pub fn fit(&self, start: &Hyperparameters, effort: Effort) -> MapEstimate {
+        let parameters = self.kernel.parameter_count();
         let tunables = self.tunables();
         let log = |f: fn(&Tunable) -> f64| -> Vec<f64> { tunables.iter().map(|t| f(t).ln()).collect() };
         let (lower, upper) = (log(|t| t.low), log(|t| t.high));
         let x0: Vec<f64> = start
-            .lengthscales
+            .kernel_parameters
             .iter()
             .copied()
             .chain([start.outputscale, start.noise_variance])
             .map(f64::ln)
             .collect();
-        assert_eq!(x0.len(), lengthscales + 2, "one start per hyperparameter");
+        assert_eq!(x0.len(), parameters + 2, "one start per hyperparameter");
         let minimizer = Lbfgsb {
             gradient_tolerance: effort.tolerance * self.y.len().max(1) as f64,
             // The log posterior need not be known better than to a thousandth of a nat.
@@ -81,18 +85,18 @@ impl Problem<'_> {
             ..Lbfgsb::default()
         };
         let mut kernel = self.kernel.clone();
-        let mut work = Work::default();
+        let mut work = LikelihoodScratch::default();
         let minimum = minimizer.minimize(&x0, &lower, &upper, |t, gradient| {
             let value = self.log_posterior(t, gradient, &mut kernel, &mut work).unwrap_or(f64::NEG_INFINITY);
             gradient.iter_mut().for_each(|g| *g = -*g);
             -value
         });
         let value = |i: usize| minimum.x[i].exp().clamp(tunables[i].low, tunables[i].high);
-        Fitted {
+        MapEstimate {
             hyperparameters: Hyperparameters {
-                lengthscales: (0..lengthscales).map(value).collect(),
-                outputscale: value(lengthscales),
-                noise_variance: value(lengthscales + 1),
+                kernel_parameters: (0..parameters).map(value).collect(),
+                outputscale: value(parameters),
+                noise_variance: value(parameters + 1),
             },
             log_posterior: -minimum.value,
             evaluations: minimum.evaluations,
@@ -100,26 +104,27 @@ impl Problem<'_> {
     }
 
     fn tunables(&self) -> Vec<Tunable> {
-        let mut all: Vec<Tunable> =
-            self.kernel.is_odds().map(|is_odds| if is_odds { self.odds } else { self.lengthscale }).collect();
-        all.extend([self.outputscale, self.noise]);
-        all
+        let of_kernel = self.kernel.parameter_kinds().map(|kind| match kind {
+            ParameterKind::Lengthscale => self.lengthscale,
+            ParameterKind::Odds => self.odds,
+        });
+        of_kernel.chain([self.outputscale, self.noise]).collect()
     }
 
-    /// Log posterior at the logarithms `t` (lengthscales, output scale, noise), and its gradient.
+    /// Log posterior at the logarithms `t` (parameters of the kernel, output scale, noise), and its gradient.
     /// `None` where the covariance cannot be factored.
     fn log_posterior(
         &self,
         t: &[f64],
         gradient: &mut [f64],
         kernel: &mut Kernel,
-        work: &mut Work,
+        work: &mut LikelihoodScratch,
     ) -> Option<f64> {
         let n = self.points.len();
-        let lengthscales = t.len() - 2;
-        kernel.set_lengthscales(t[..lengthscales].iter().map(|l| l.exp()));
-        kernel.outputscale = t[lengthscales].exp();
-        let noise_variance = t[lengthscales + 1].exp();
+        let parameters = t.len() - 2;
+        kernel.set_parameters(t[..parameters].iter().map(|log| log.exp()));
+        kernel.outputscale = t[parameters].exp();
+        let noise_variance = t[parameters + 1].exp();
         let noise: Vec<f64> = self
             .known_noise
             .iter()
@@ -129,6 +134,7 @@ impl Problem<'_> {
 
         let mut white = self.y.to_vec();
         chol.solve_lower(&mut white);
+        // |L^-1 y|^2 = y^T K^-1 y
         let mut value = -0.5 * vector::dot(&white, &white)
             - 0.5 * chol.log_det()
             - 0.5 * n as f64 * std::f64::consts::TAU.ln();
@@ -137,7 +143,8 @@ impl Problem<'_> {
 
         gradient.fill(0.0);
         let diagonal = self.add_kernel_gradient(kernel, &chol, &alpha, work, gradient);
-        gradient[lengthscales + 1] = 0.5
+        // dK/dlog noise is the noise variance on the diagonal, where it is not known: 1/2 noise sum_i W_ii.
+        gradient[parameters + 1] = 0.5
             * noise_variance
             * diagonal
                 .iter()
@@ -160,23 +167,23 @@ impl Problem<'_> {
         kernel: &Kernel,
         chol: &Cholesky,
         alpha: &[f64],
-        work: &mut Work,
+        work: &mut LikelihoodScratch,
         gradient: &mut [f64],
     ) -> Vec<f64> {
         let n = alpha.len();
-        let lengthscales = gradient.len() - 2;
+        let parameters = gradient.len() - 2;
         chol.inverse(&mut work.inverse, &mut work.scratch);
         let inverse = &work.inverse;
         let columns: Vec<usize> = (0..n).step_by(PANEL).collect();
         let parts: Vec<Vec<f64>> = columns
             .into_par_iter()
             .map(|first| {
-                let mut part = vec![0.0; lengthscales + 1];
+                let mut part = vec![0.0; parameters + 1];
                 let (mut slopes, mut t, mut weights) = (Slopes::default(), Vec::new(), Vec::new());
                 for j in first..(first + PANEL).min(n) {
                     let x = self.points.point(j);
                     kernel.column_with_slopes(self.points, j, &x, &mut slopes);
-                    // Symmetry: twice the lower triangle, once the diagonal; the half of 1/2 tr cancels the two.
+                    // W and dK are symmetric: 1/2 sum_ij is the sum over the lower triangle plus half of the diagonal.
                     weights.clear();
                     weights.extend(
                         alpha[j..]
@@ -185,8 +192,9 @@ impl Problem<'_> {
                             .map(|(a, k)| a * alpha[j] - k),
                     );
                     weights[0] *= 0.5;
-                    kernel.add_log_lengthscale_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
-                    part[lengthscales] += vector::dot(&weights, &slopes.value);
+                    kernel.add_log_parameter_gradient(self.points, j, &slopes, &weights, &mut t, &mut part);
+                    // dK/dlog outputscale is K without its noise.
+                    part[parameters] += vector::dot(&weights, &slopes.value);
                 }
                 part
             })
@@ -202,16 +210,16 @@ impl Problem<'_> {
 
 /// Matrices reused from one evaluation to the next.
 #[derive(Debug, Default)]
-struct Work {
+struct LikelihoodScratch {
     inverse: Vec<f64>,
     scratch: Vec<f64>,
 }
 
 #[cfg(test)]
-impl Problem<'_> {
+impl FitProblem<'_> {
     /// The objective of the fit, for gradient checks.
     pub(crate) fn log_posterior_at(&self, t: &[f64], gradient: &mut [f64]) -> f64 {
-        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut Work::default())
+        self.log_posterior(t, gradient, &mut self.kernel.clone(), &mut LikelihoodScratch::default())
             .unwrap_or(f64::NEG_INFINITY)
     }
 }

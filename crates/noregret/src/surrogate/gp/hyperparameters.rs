@@ -1,4 +1,4 @@
-//! Which hyperparameters a Gaussian process has, where they may lie, and what is believed of them beforehand.
+//! The hyperparameters of a Gaussian process, their bounds and their priors.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Tunable {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// Belief before any data.
+    /// Prior density.
     #[serde(default)]
     pub prior: Prior,
 }
@@ -86,10 +86,26 @@ impl Prior {
 /// Fitted or given values, in the units of the unit cube and the standardised outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hyperparameters {
-    /// Factor after factor, as [`super::kernel::Kernel::lengthscales`] lists them.
-    pub lengthscales: Vec<f64>,
+    /// The free parameters of the kernel, as [`Kernel::parameter_kinds`](super::kernel::Kernel::parameter_kinds) lists them. Logs of
+    /// studies have them under the name `lengthscales`, which they are for all kernels but `anova`.
+    #[serde(rename = "lengthscales")]
+    pub kernel_parameters: Vec<f64>,
     /// Variance of the prior.
     pub outputscale: f64,
     /// Variance of the noise of observations that come without their own.
     pub noise_variance: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Logs of studies from before the odds had a name of their own must stay readable.
+    #[test]
+    fn the_json_of_old_logs_is_read_and_written() {
+        let json = r#"{"lengthscales":[0.5,0.25,3.0],"outputscale":1.5,"noise_variance":0.001}"#;
+        let values: Hyperparameters = serde_json::from_str(json).unwrap();
+        assert_eq!(values.kernel_parameters, [0.5, 0.25, 3.0]);
+        assert_eq!(serde_json::to_string(&values).unwrap(), json);
+    }
 }

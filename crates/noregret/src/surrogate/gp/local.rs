@@ -1,11 +1,11 @@
-//! A cheap stand-in for the posterior around one point: exact mean, variance from the nearest observations.
+//! A cheap approximation of the posterior around one point: exact mean, variance from the nearest observations.
 //!
-//! Polishing a candidate asks for the posterior and its gradient dozens of times within a small neighbourhood. The
+//! Polishing a candidate evaluates the posterior and its gradient dozens of times within a small neighbourhood. The
 //! exact mean costs `O(n)`, but the exact variance `O(n^2)`. Conditioning on the `m` observations most correlated with the
 //! start instead costs `O(m^2)` and, since more data can only lower a variance, gives an upper bound that is close where it
-//! matters. Whoever polishes with it compares the results under the exact posterior afterwards.
+//! matters. Callers compare the results under the exact posterior afterwards.
 
-use super::kernel::Slopes;
+use super::kernel::{Factor, Slopes};
 use super::posterior::{Gp, factor};
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::math::vector;
@@ -25,7 +25,7 @@ impl<'a> LocalGp<'a> {
     pub fn new(gp: &'a Gp, center: &[f64], neighbors: usize) -> Result<Self, NotPositiveDefinite> {
         let mut k = vec![0.0; gp.len()];
         gp.kernel().column(gp.points(), 0, center, &mut k);
-        if gp.kernel().factors.iter().any(|f| f.form.activation().is_some()) {
+        if gp.kernel().factors.iter().any(|factor| matches!(factor, Factor::Network(_))) {
             // Correlations, not covariances: a network's are largest with the inputs farthest from the origin.
             for (i, k) in k.iter_mut().enumerate() {
                 let variance = gp.kernel().variance(&gp.points().point(i));

@@ -1,13 +1,10 @@
 //! Exact Gaussian processes: kernels, posterior, hyperparameters, functions drawn from the posterior.
 
-mod anova;
 pub mod candidates;
 pub mod fit;
 pub mod hyperparameters;
 pub mod kernel;
 pub mod local;
-mod network;
-pub mod ntk;
 pub mod path;
 pub mod posterior;
 #[cfg(test)]
@@ -18,11 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::space::Kind;
 use hyperparameters::{Hyperparameters, Prior, Tunable};
-use kernel::{Factor, Form, Kernel};
-use ntk::{NtkConfig, NtkError};
+use kernel::anova::Anova;
+use kernel::ntk::{NtkConfig, NtkError};
+use kernel::{Coordinates, Factor, Form, Kernel, ParameterKind};
 use warp::Transform;
 
-/// What Gaussian process a strategy uses. The defaults suit objectives nobody knows anything about.
+/// Settings of a Gaussian process. The defaults suit objectives of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -117,7 +115,7 @@ pub enum Pending {
     Exact,
 }
 
-/// A setting of the Gaussian process that cannot be meant.
+/// An invalid setting of the Gaussian process.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpConfigError {
@@ -133,18 +131,18 @@ pub enum GpConfigError {
         /// Its upper bound.
         high: f64,
     },
-    /// A lengthscale that is none.
+    /// An invalid lengthscale.
     #[error("lengthscales must be positive and finite, not {value}")]
     Lengthscale {
         /// What was given.
         value: f64,
     },
-    /// A kernel that the parameters cannot have.
+    /// A kernel that is not for numeric parameters.
     #[error(
         "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential, linear, ntk-relu or ntk-erf"
     )]
     OverlapForNumbers,
-    /// A network that cannot be meant.
+    /// An invalid network.
     #[error(transparent)]
     Ntk(#[from] NtkError),
     /// A kernel that whole functions cannot be drawn from.
@@ -152,13 +150,13 @@ pub enum GpConfigError {
         "the kernel of a network has no random features, which drawing whole functions takes; algorithms `ntk-ts` and `ts` draw at candidates"
     )]
     NoFeatures,
-    /// A schedule that cannot be kept.
+    /// An invalid schedule.
     #[error("refit_growth must be a share of 0 or more, not {value}")]
     RefitGrowth {
         /// What was given.
         value: f64,
     },
-    /// Too few points to model anything.
+    /// A limit that leaves too few points for a model.
     #[error("{name} must be at least 2, not {value}")]
     TooFewPoints {
         /// Which limit.
@@ -203,7 +201,7 @@ impl GpConfig {
     /// The same, for algorithms that draw whole functions by random features.
     pub fn validate_for_paths(&self) -> Result<(), GpConfigError> {
         self.validate()?;
-        if self.kernel.activation().is_some() { Err(GpConfigError::NoFeatures) } else { Ok(()) }
+        if self.kernel.has_random_features() { Ok(()) } else { Err(GpConfigError::NoFeatures) }
     }
 
     /// The kernel's structure for coordinates of these kinds: numbers and categories apart, constants left out.
@@ -213,31 +211,48 @@ impl GpConfig {
         };
         let numeric = dims(|kind| !matches!(kind, Kind::Category(_) | Kind::Levels(1)));
         let categories = dims(|kind| matches!(kind, Kind::Category(k) if *k > 1));
-        let mut factors = Vec::new();
-        if self.kernel == Form::Anova && numeric.len() + categories.len() > 0 {
-            let count = categories.len();
-            let dims: Vec<usize> = numeric.into_iter().chain(categories).collect();
-            let mut lengthscales = self.starts(dims.len());
-            lengthscales.push(self.odds.start);
-            let factor = Factor { categories: count, ..Factor::new(Form::Anova, dims, lengthscales) };
-            return Kernel { outputscale: self.outputscale.start, factors: vec![factor] };
-        }
-        if !numeric.is_empty() {
-            let count = if self.isotropic { 1 } else { numeric.len() };
-            let lengthscales = self.starts(count);
-            factors.push(Factor { ntk: self.ntk, ..Factor::new(self.kernel, numeric, lengthscales) });
-        }
-        if !categories.is_empty() {
-            let lengthscales = vec![self.lengthscale.start; categories.len()];
-            factors.push(Factor::new(Form::Overlap, categories, lengthscales));
-        }
+        let factors = if self.kernel == Form::Anova {
+            self.anova_factor(numeric, categories).into_iter().collect()
+        } else {
+            self.numeric_factor(numeric).into_iter().chain(self.category_factor(categories)).collect()
+        };
         Kernel { outputscale: self.outputscale.start, factors }
+    }
+
+    /// One factor for numbers and categories together.
+    fn anova_factor(&self, numeric: Vec<usize>, categories: Vec<usize>) -> Option<Factor> {
+        let mut lengthscales = self.starts(numeric.len() + categories.len());
+        let of_categories = lengthscales.split_off(numeric.len());
+        (!numeric.is_empty() || !categories.is_empty()).then(|| {
+            Factor::Anova(Anova {
+                numeric: Coordinates::new(numeric, lengthscales),
+                categorical: Coordinates::new(categories, of_categories),
+                odds: self.odds.start,
+            })
+        })
+    }
+
+    fn numeric_factor(&self, numeric: Vec<usize>) -> Option<Factor> {
+        let count = if self.isotropic { 1 } else { numeric.len() };
+        (!numeric.is_empty()).then(|| {
+            let mut factor = Factor::new(self.kernel, Coordinates::new(numeric, self.starts(count)));
+            if let Factor::Network(network) = &mut factor {
+                network.config = self.ntk;
+            }
+            factor
+        })
+    }
+
+    fn category_factor(&self, categories: Vec<usize>) -> Option<Factor> {
+        let lengthscales = vec![self.lengthscale.start; categories.len()];
+        (!categories.is_empty())
+            .then(|| Factor::new(Form::Overlap, Coordinates::new(categories, lengthscales)))
     }
 
     /// The kernel for coordinates of these kinds with these values.
     pub fn fitted_kernel(&self, kinds: &[Kind], values: &Hyperparameters) -> Kernel {
         let mut kernel = self.kernel_for(kinds);
-        kernel.set_lengthscales(values.lengthscales.iter().copied());
+        kernel.set_parameters(values.kernel_parameters.iter().copied());
         kernel.outputscale = values.outputscale;
         kernel
     }
@@ -251,17 +266,20 @@ impl GpConfig {
     /// Where the first fit starts.
     pub fn start(&self, kernel: &Kernel) -> Hyperparameters {
         Hyperparameters {
-            lengthscales: kernel
-                .is_odds()
-                .zip(self.starts(kernel.lengthscale_count()))
-                .map(|(is_odds, start)| if is_odds { self.odds.start } else { start })
+            kernel_parameters: kernel
+                .parameter_kinds()
+                .zip(self.starts(kernel.parameter_count()))
+                .map(|(kind, start)| match kind {
+                    ParameterKind::Lengthscale => start,
+                    ParameterKind::Odds => self.odds.start,
+                })
                 .collect(),
             outputscale: self.outputscale.start,
             noise_variance: self.noise.start,
         }
     }
 
-    /// Whether anything is fitted at all.
+    /// Whether any hyperparameter is fitted.
     pub fn is_fitted(&self) -> bool {
         let odds = (self.kernel == Form::Anova).then_some(self.odds);
         [self.lengthscale, self.outputscale, self.noise].into_iter().chain(odds).any(|t| t.low < t.high)

@@ -21,9 +21,10 @@ use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::anova::Anova;
 use super::candidates::Candidates;
-use super::kernel::{Factor, Form, Kernel, Slopes};
+use super::kernel::anova::Anova;
+use super::kernel::stationary::{Shape, Stationary};
+use super::kernel::{Factor, Kernel, Slopes};
 use super::posterior::Gp;
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::math::rng::Stream;
@@ -52,6 +53,9 @@ struct Plane {
 }
 
 /// An overlap factor's features on one coordinate: one random sign per category and feature.
+///
+/// With probability `rho` all categories share their sign, else signs are independent: the expected product of the signs of two
+/// different categories is `rho = exp(-1 / l)`, and that of equal ones 1.
 #[derive(Clone, Debug)]
 struct Signs {
     dim: usize,
@@ -95,8 +99,6 @@ fn mix(mut z: u64) -> u64 {
 impl PriorDraw {
     fn new(kernel: &Kernel, dims: usize, features: usize, rng: &mut Stream) -> Self {
         let features = features.div_ceil(WORD).max(1) * WORD;
-        let normals =
-            |rng: &mut Stream| -> Vec<f64> { (0..features).map(|_| StandardNormal.sample(rng)).collect() };
         let mut draw = Self {
             frequencies: vec![Vec::new(); dims],
             phases: Vec::new(),
@@ -105,70 +107,79 @@ impl PriorDraw {
             weights: Vec::new(),
         };
         for factor in &kernel.factors {
-            let scale = |i: usize| factor.lengthscales[if factor.lengthscales.len() == 1 { 0 } else { i }];
-            match factor.form {
-                Form::Linear => {
-                    let slopes = factor
-                        .dims
+            match factor {
+                Factor::Stationary(stationary) => draw.add_stationary(stationary, features, rng),
+                Factor::Linear(linear) => {
+                    let slopes = linear
+                        .coordinates
                         .iter()
-                        .enumerate()
-                        .map(|(i, &k)| (k, normals(rng).into_iter().map(|z| z / scale(i)).collect()));
+                        .map(|k| (k.index, normals(features, rng).map(|z| z / k.lengthscale).collect()));
                     draw.planes.push(Plane { slopes: slopes.collect() });
                 }
-                Form::Overlap => {
-                    for (i, &dim) in factor.dims.iter().enumerate() {
-                        draw.signs.push(Signs::draw(dim, (-1.0 / scale(i)).exp(), features, rng));
+                Factor::Overlap(overlap) => {
+                    for k in overlap.coordinates.iter() {
+                        draw.signs.push(Signs::draw(k.index, (-1.0 / k.lengthscale).exp(), features, rng));
                     }
                 }
-                Form::Anova => draw.add_anova(factor, features, rng),
-                Form::NtkRelu | Form::NtkErf => panic!("the kernel of a network has no random features"),
-                stationary => {
-                    // Student-t with 2 nu degrees of freedom: a normal over the root of a scaled chi-squared.
-                    let stretch: Vec<f64> = match degrees_of_freedom(stationary) {
-                        None => vec![1.0; features],
-                        Some(nu2) => {
-                            let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
-                            (0..features).map(|_| (nu2 / chi.sample(rng)).sqrt()).collect()
-                        }
-                    };
-                    for (i, &k) in factor.dims.iter().enumerate() {
-                        let normals = normals(rng);
-                        draw.frequencies[k] =
-                            normals.iter().zip(&stretch).map(|(z, stretch)| z * stretch / scale(i)).collect();
-                    }
-                    if draw.phases.is_empty() {
-                        draw.phases =
-                            (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
-                    }
-                }
+                Factor::Anova(anova) => draw.add_anova(anova, features, rng),
+                Factor::Network(_) => panic!("the kernel of a network has no random features"),
             }
         }
+        // With uniform phases E[cos(w.x + b) cos(w.c + b)] = 1/2 E[cos(w.(x - c))], half of the covariance (Bochner): hence the 2.
         let waves = if draw.phases.is_empty() { 1.0 } else { 2.0 };
         let amplitude = (waves * kernel.outputscale / features as f64).sqrt();
-        draw.weights = normals(rng).into_iter().map(|w| amplitude * w).collect();
+        draw.weights = normals(features, rng).map(|w| amplitude * w).collect();
         draw
     }
 
-    /// Features of an [`Anova`] factor: each looks at the coordinates that its coins choose.
-    fn add_anova(&mut self, factor: &Factor, features: usize, rng: &mut Stream) {
-        let p = Anova::of(factor).expect("invariant: it is one").p;
-        let nu2 = degrees_of_freedom(Form::Matern52).expect("invariant: it has them");
-        let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
-        let numbers = factor.dims.len() - factor.categories;
-        for (i, &k) in factor.dims.iter().enumerate() {
-            let l = factor.lengthscale(i);
-            if i >= numbers {
-                let unmoved = 1.0 - p + p * (-1.0 / l).exp();
-                self.signs.push(Signs::draw(k, unmoved, features, rng));
-                continue;
+    /// Features of a stationary factor: waves whose frequencies have its spectral density.
+    ///
+    /// That of a Matérn kernel is a Student-t with `2 nu` degrees of freedom (Rasmussen & Williams 2006, eq. (4.15)): a normal over
+    /// the root of a scaled chi-squared, the same root for all coordinates.
+    fn add_stationary(&mut self, factor: &Stationary, features: usize, rng: &mut Stream) {
+        let stretch: Vec<f64> = match factor.shape.degrees_of_freedom() {
+            None => vec![1.0; features],
+            Some(nu2) => {
+                let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
+                (0..features).map(|_| (nu2 / chi.sample(rng)).sqrt()).collect()
             }
+        };
+        for k in factor.coordinates.iter() {
+            self.frequencies[k.index] = normals(features, rng)
+                .zip(&stretch)
+                .map(|(z, stretch)| z * stretch / k.lengthscale)
+                .collect();
+        }
+        self.add_phases(features, rng);
+    }
+
+    /// Features of an [`Anova`] factor: each looks at the coordinates that its coins choose.
+    ///
+    /// A coordinate with frequency 0 contributes the factor 1, so in expectation over the coin `1 - p + p h_i`; signs alike, with the
+    /// probability `1 - p + p exp(-1 / l)` of being shared.
+    fn add_anova(&mut self, factor: &Anova, features: usize, rng: &mut Stream) {
+        let p = factor.probability();
+        let nu2 = Shape::Matern52.degrees_of_freedom().expect("invariant: it has them");
+        let chi = ChiSquared::new(nu2).expect("invariant: 2 nu is positive");
+        for k in factor.numeric.iter() {
             let frequency = |_| {
                 let (coin, z): (f64, f64) = (rng.random(), StandardNormal.sample(rng));
-                if coin < p { z * (nu2 / chi.sample(rng)).sqrt() / l } else { 0.0 }
+                if coin < p { z * (nu2 / chi.sample(rng)).sqrt() / k.lengthscale } else { 0.0 }
             };
-            self.frequencies[k] = (0..features).map(frequency).collect();
+            self.frequencies[k.index] = (0..features).map(frequency).collect();
         }
-        if numbers > 0 && self.phases.is_empty() {
+        for k in factor.categorical.iter() {
+            let unmoved = 1.0 - p + p * (-1.0 / k.lengthscale).exp();
+            self.signs.push(Signs::draw(k.index, unmoved, features, rng));
+        }
+        if !factor.numeric.is_empty() {
+            self.add_phases(features, rng);
+        }
+    }
+
+    /// Phases of the waves, one for all factors.
+    fn add_phases(&mut self, features: usize, rng: &mut Stream) {
+        if self.phases.is_empty() {
             self.phases = (0..features).map(|_| rng.random::<f64>() * std::f64::consts::TAU).collect();
         }
     }
@@ -259,19 +270,9 @@ impl Plane {
     }
 }
 
-/// `2 nu` of a Matérn kernel; `None` for the squared exponential, its limit.
-fn degrees_of_freedom(form: Form) -> Option<f64> {
-    match form {
-        Form::Matern12 => Some(1.0),
-        Form::Matern32 => Some(3.0),
-        Form::Matern52 => Some(5.0),
-        Form::SquaredExponential
-        | Form::Anova
-        | Form::Linear
-        | Form::Overlap
-        | Form::NtkRelu
-        | Form::NtkErf => None,
-    }
+/// `count` draws from the standard normal distribution.
+fn normals(count: usize, rng: &mut Stream) -> impl Iterator<Item = f64> {
+    (0..count).map(|_| StandardNormal.sample(rng))
 }
 
 /// One function drawn from the posterior. Evaluating it costs `O((n + F) d)`, gradients included.
@@ -298,12 +299,16 @@ impl<'a> Path<'a> {
                 gp.noise(i).sqrt() * z
             })
             .collect();
+        // Matheron's rule. Let f be a draw of the prior, y' = f(X) + eps what it would have given as observations, and
+        // C = k(x, X), K = k(X, X) + tau I = L L^T. Then f(x) + C K^-1 (y - y') has mean C K^-1 y and covariance
+        // k(x, x) - C K^-1 C^T, since Cov(f(x), y') = C and Cov(y') = K: those of the posterior.
         let at_data = evaluate(&prior, gp.points(), n);
         let mut white: Vec<f64> = at_data.iter().zip(&noise).map(|(f, e)| f + e).collect();
         gp.factor().solve_lower(&mut white);
         for (white, y) in white.iter_mut().zip(gp.white()) {
             *white = y - *white;
         }
+        // white = L^-1 (y - y'), correction = L^-T white = K^-1 (y - y').
         let mut correction = white.clone();
         gp.factor().solve_upper(&mut correction);
         Self { gp, prior, white, correction }

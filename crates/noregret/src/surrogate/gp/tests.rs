@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use rand::RngExt;
 
 use super::candidates::Candidates;
-use super::fit::{Effort, Problem};
+use super::fit::{Effort, FitProblem};
 use super::hyperparameters::{Hyperparameters, Prior, Tunable};
-use super::kernel::{Factor, Form, Kernel};
+use super::kernel::anova::Anova;
+use super::kernel::infinite_network::InfiniteNetwork;
+use super::kernel::ntk::{NtkActivation, NtkConfig};
+use super::kernel::{Coordinates, Factor, Form, Kernel};
 use super::local::LocalGp;
-use super::ntk::NtkConfig;
 use super::path::{FeaturePath, Path};
 use super::posterior::Gp;
 use crate::acquisition::thompson::EnlargedPath;
@@ -44,16 +46,20 @@ fn mixed_kernel() -> Kernel {
     Kernel {
         outputscale: 1.4,
         factors: vec![
-            Factor::new(Form::Matern52, vec![0, 1], vec![0.4, 0.8]),
-            Factor::new(Form::Overlap, vec![2], vec![1.5]),
+            Factor::new(Form::Matern52, Coordinates::new(vec![0, 1], vec![0.4, 0.8])),
+            Factor::new(Form::Overlap, Coordinates::new(vec![2], vec![1.5])),
         ],
     }
 }
 
 /// The same coordinates in the terms of an analysis of variance; 0.7 against 1 for a coordinate's part in a term.
 fn anova_kernel() -> Kernel {
-    let factor = Factor::new(Form::Anova, vec![0, 1, 2], vec![0.4, 0.8, 1.5, 0.7]);
-    Kernel { outputscale: 1.4, factors: vec![Factor { categories: 1, ..factor }] }
+    let anova = Anova {
+        numeric: Coordinates::new(vec![0, 1], vec![0.4, 0.8]),
+        categorical: Coordinates::new(vec![2], vec![1.5]),
+        odds: 0.7,
+    };
+    Kernel { outputscale: 1.4, factors: vec![Factor::Anova(anova)] }
 }
 
 fn smooth(dims: usize) -> Kernel {
@@ -203,7 +209,7 @@ fn every_acquisition_has_its_gradient() {
 fn mixed_and_linear_paths_have_their_gradients() {
     let mut rng = stream(8);
     let mut kernel = mixed_kernel();
-    kernel.factors.push(Factor::new(Form::Linear, vec![3], vec![0.7]));
+    kernel.factors.push(Factor::new(Form::Linear, Coordinates::new(vec![3], vec![0.7])));
     let gp = model(kernel, 4, 25);
     let path = Path::draw(&gp, 128, &mut rng);
     let x = [0.3, 0.7, 0.5, 0.4];
@@ -279,7 +285,7 @@ fn pathwise_draws_have_the_posterior_moments() {
     let mut kernels = vec![anova_kernel()];
     for form in forms {
         let mut kernel = mixed_kernel();
-        kernel.factors[0].form = form;
+        kernel.factors[0] = Factor::new(form, Coordinates::new(vec![0, 1], vec![0.4, 0.8]));
         kernels.push(kernel);
     }
     for kernel in kernels {
@@ -312,7 +318,8 @@ fn anova_is_the_sum_over_sets_of_coordinates() {
     kernel.column(&points, 0, &x, &mut column);
     let one = |form, k: usize, l: f64, c: &[f64]| {
         let mut h = [0.0];
-        let single = Kernel { outputscale: 1.0, factors: vec![Factor::new(form, vec![k], vec![l])] };
+        let factors = vec![Factor::new(form, Coordinates::new(vec![k], vec![l]))];
+        let single = Kernel { outputscale: 1.0, factors };
         single.column(&Points::from_columns(3, c), 0, &x, &mut h);
         h[0]
     };
@@ -342,16 +349,13 @@ fn fit_finds_that_a_sum_is_a_sum() {
     let product = |x: &[f64]| 4.0 * x[..3].iter().map(|x| (6.0 * x).sin()).product::<f64>();
     let chance = |f: &dyn Fn(&[f64]) -> f64| {
         let y: Vec<f64> = (0..n).map(|i| f(&points.point(i))).collect();
-        let kernel = Kernel {
-            outputscale: 1.0,
-            factors: vec![Factor::new(Form::Anova, (0..d).collect(), vec![1.0; d + 1])],
-        };
+        let kernel = Kernel::new(Form::Anova, vec![1.0; d], d, 1.0);
         let known = vec![None; n];
         let problem = fit_problem(&kernel, &points, &y, &known);
         let start =
-            Hyperparameters { lengthscales: vec![1.0; d + 1], outputscale: 1.0, noise_variance: 1e-2 };
+            Hyperparameters { kernel_parameters: vec![1.0; d + 1], outputscale: 1.0, noise_variance: 1e-2 };
         let fitted = problem.fit(&start, Effort { evaluations: 100, tolerance: 1e-4 }).hyperparameters;
-        1.0 / (1.0 + fitted.lengthscales[d])
+        1.0 / (1.0 + fitted.kernel_parameters[d])
     };
     let (of_sum, of_product) = (chance(&sum), chance(&product));
     // Six coordinates in a term with this chance each: below one together, and several.
@@ -411,9 +415,9 @@ fn fit_problem<'a>(
     points: &'a Points,
     y: &'a [f64],
     known_noise: &'a [Option<f64>],
-) -> Problem<'a> {
+) -> FitProblem<'a> {
     let log_normal = |location| Prior::LogNormal { location, scale: 1.0 };
-    Problem {
+    FitProblem {
         kernel,
         points,
         y,
@@ -435,10 +439,12 @@ proptest! {
         isotropic in any::<bool>(),
     ) {
         let mut kernel = if form == Form::Anova { anova_kernel() } else { mixed_kernel() };
-        kernel.factors[0].form = form;
-        kernel.factors[0].ntk.symmetric = symmetric;
-        if isotropic && form != Form::Anova {
-            kernel.factors[0].lengthscales.truncate(1);
+        if form != Form::Anova {
+            let lengthscales = if isotropic { vec![0.4] } else { vec![0.4, 0.8] };
+            kernel.factors[0] = Factor::new(form, Coordinates::new(vec![0, 1], lengthscales));
+        }
+        if let Factor::Network(network) = &mut kernel.factors[0] {
+            network.config.symmetric = symmetric;
         }
         let points = {
             let mut points = random_points(2, 12, &mut stream(13));
@@ -454,7 +460,7 @@ proptest! {
         let y: Vec<f64> = (0..12).map(|i| objective(&points.point(i))).collect();
         let known: Vec<Option<f64>> = (0..12).map(|i| (i % 4 == 0).then_some(0.01)).collect();
         let problem = fit_problem(&kernel, &points, &y, &known);
-        let t = &t[..kernel.lengthscale_count() + 2];
+        let t = &t[..kernel.parameter_count() + 2];
         let gap = gradient_gap(
             |t| problem.log_posterior_at(t, &mut vec![0.0; t.len()]),
             |t, g| { problem.log_posterior_at(t, g); },
@@ -486,10 +492,10 @@ fn fit_finds_the_scale_of_a_smooth_function() {
     let y: Vec<f64> = (0..40).map(|i| objective(&points.point(i))).collect();
     let known = vec![None; 40];
     let problem = fit_problem(&kernel, &points, &y, &known);
-    let start = Hyperparameters { lengthscales: vec![0.5; 2], outputscale: 1.0, noise_variance: 1e-2 };
+    let start = Hyperparameters { kernel_parameters: vec![0.5; 2], outputscale: 1.0, noise_variance: 1e-2 };
     let fitted = problem.fit(&start, Effort { evaluations: 100, tolerance: 1e-4 });
     // The sine of period 1.26 varies faster than the parabola.
-    let l = &fitted.hyperparameters.lengthscales;
+    let l = &fitted.hyperparameters.kernel_parameters;
     assert!(l[0] < l[1], "{l:?}");
     assert!(fitted.hyperparameters.noise_variance < 1e-3);
     let again = problem.fit(&fitted.hyperparameters, Effort { evaluations: 100, tolerance: 1e-4 });
@@ -508,11 +514,12 @@ fn gradient_of_the_posterior_at_an_observation_is_finite() {
 /// The kernels of networks, alone and times that of a category, of several depths.
 fn networks() -> Vec<Kernel> {
     let mut kernels = Vec::new();
-    for form in [Form::NtkRelu, Form::NtkErf] {
+    for activation in [NtkActivation::Relu, NtkActivation::Erf] {
         for (depth, symmetric, lengthscale) in [(1, true, 0.4), (2, false, 1.0), (4, true, 1.0)] {
-            let ntk = NtkConfig { depth, symmetric, ..NtkConfig::default() };
-            let numbers = Factor { ntk, ..Factor::new(form, vec![0, 1], vec![lengthscale]) };
-            let category = Factor::new(Form::Overlap, vec![2], vec![1.0]);
+            let config = NtkConfig { depth, symmetric, ..NtkConfig::default() };
+            let coordinates = Coordinates::new(vec![0, 1], vec![lengthscale]);
+            let numbers = Factor::Network(InfiniteNetwork { activation, config, coordinates });
+            let category = Factor::new(Form::Overlap, Coordinates::new(vec![2], vec![1.0]));
             kernels.push(Kernel { outputscale: 1.0, factors: vec![numbers.clone()] });
             kernels.push(Kernel { outputscale: 0.8, factors: vec![category, numbers] });
         }
@@ -537,7 +544,9 @@ fn grams_of_networks_are_positive_definite() {
         let eigenvalues = gram.self_adjoint_eigenvalues(faer::Side::Lower).unwrap();
         let smallest = eigenvalues.into_iter().fold(f64::INFINITY, f64::min);
         // erf gives analytic functions, whose Gram matrix has eigenvalues below its rounding errors.
-        let bound = if kernel.factors.iter().any(|f| f.form == Form::NtkRelu) { 1e-6 } else { -1e-12 };
+        let is_relu =
+            |f: &Factor| matches!(f, Factor::Network(network) if network.activation == NtkActivation::Relu);
+        let bound = if kernel.factors.iter().any(is_relu) { 1e-6 } else { -1e-12 };
         assert!(smallest > bound * largest, "{smallest:e} {kernel:?}");
     }
 }
@@ -622,7 +631,11 @@ fn copies_and_corners_are_no_trouble_for_networks() {
     let y = [0.0, 0.1, 1.0, 1.1, 1.0, 0.9, -1.0, 0.3];
     for mut kernel in networks() {
         for bias_sd in [0.05, 0.0] {
-            kernel.factors.iter_mut().for_each(|f| f.ntk.bias_sd = bias_sd);
+            for factor in &mut kernel.factors {
+                if let Factor::Network(network) = factor {
+                    network.config.bias_sd = bias_sd;
+                }
+            }
             let mut gp = Gp::new(kernel.clone(), points.clone(), &y, vec![1e-6; 8]).unwrap();
             let mut candidates = Candidates::new(&gp, points.clone());
             gp.append(&[0.4, 0.7, 0.5], 1.0, 1e-6);
@@ -639,7 +652,7 @@ fn copies_and_corners_are_no_trouble_for_networks() {
             }
             let known = [None; 8];
             let problem = fit_problem(&kernel, &points, &y, &known);
-            let mut gradient = vec![0.0; kernel.lengthscale_count() + 2];
+            let mut gradient = vec![0.0; kernel.parameter_count() + 2];
             assert!(problem.log_posterior_at(&vec![0.0; gradient.len()], &mut gradient).is_finite());
             assert!(gradient.iter().all(|g| g.is_finite()), "{gradient:?}");
         }

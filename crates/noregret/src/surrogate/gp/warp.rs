@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Transform {
-    /// They are taken as they are.
+    /// They are not transformed.
     #[default]
     None,
     /// By a power that draws long tails in.
@@ -43,11 +43,11 @@ const POWERS: (f64, f64) = (0.0, 2.5);
 const QUARTILES: f64 = 1.349;
 /// A stretched tail ends here, so that squares of transformed values are still numbers.
 const LARGEST: f64 = 1e100;
-/// Fewer values say nothing about tails.
+/// With fewer values the tails cannot be estimated.
 const FEWEST: usize = 5;
 
 impl Warp {
-    /// The transformation for these values; none if they are few or most of them are equal.
+    /// The transformation for these values; `None` if there are few or most of them are equal.
     pub fn fit(values: &[f64]) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -60,7 +60,8 @@ impl Warp {
             return None;
         }
         let at = |lambda| Self { location, scale, lambda };
-        // The likelihood has a single maximum in practice: by golden sections.
+        // Golden-section search; in practice the likelihood has a single maximum. Of the two inner points one is reused in each
+        // step, since `golden^2 = 1 - golden`.
         let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
         let (mut low, mut high) = POWERS;
         let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
@@ -79,7 +80,10 @@ impl Warp {
         Some(at(0.5 * (low + high)))
     }
 
-    /// The profile likelihood of a normal sample, up to a constant.
+    /// The profile likelihood of a normal sample, up to a constant (eq. (3.1)).
+    ///
+    /// If `t(y)` is normal, the density of `y` is that of `t(y)` times `t'(y)`. With the mean and the variance `v` that maximise
+    /// it, the quadratic terms add up to the constant `-n/2`, and `-n/2 log v + sum_i log t'(y_i)` is left.
     fn log_likelihood(&self, values: &[f64]) -> f64 {
         let n = values.len() as f64;
         let transformed: Vec<f64> = values.iter().map(|y| self.value(*y)).collect();
@@ -99,7 +103,8 @@ impl Warp {
         t.clamp(-LARGEST, LARGEST)
     }
 
-    /// Its derivative by the value, times the scale.
+    /// Its derivative by the value, times the scale: `(1 + z)^(lambda - 1)` for `z >= 0` and `(1 - z)^(1 - lambda)` below, which is
+    /// `exp((lambda - 1) sign(z) ln(1 + |z|))` on both sides.
     pub fn slope(&self, y: f64) -> f64 {
         let z = (y - self.location) / self.scale;
         ((self.lambda - 1.0) * z.abs().ln_1p().copysign(z)).exp().clamp(1.0 / LARGEST, LARGEST)

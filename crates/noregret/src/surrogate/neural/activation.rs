@@ -1,4 +1,4 @@
-//! What a unit makes of its input: value, slope and curvature, many at a time.
+//! Activation functions: value, slope and curvature, many at a time.
 
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Activation {
         }
     }
 
-    /// `phi''(z)` from what is known of the unit; a ReLU has none but at its kink.
+    /// `phi''(z)` from `z`, `phi(z)` and `phi'(z)`; 0 for a ReLU.
     pub(crate) fn curvature(self, z: f32, value: f32, slope: f32) -> f32 {
         match self {
             Activation::Relu => 0.0,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::Activation;
 use super::network::{product, reshape};
 
-/// What becomes of 3 x 3 neighbouring pixels.
+/// How 3 x 3 neighbouring pixels are pooled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -40,7 +40,7 @@ pub struct Image {
     pub height: usize,
     /// Pixels in a row, 3 at least.
     pub width: usize,
-    /// What becomes of neighbouring pixels.
+    /// How neighbouring pixels are pooled.
     #[serde(default)]
     pub pool: Pooling,
 }
@@ -49,7 +49,7 @@ pub struct Image {
 const SIDE: usize = 3;
 
 impl Image {
-    /// How many pixels there are.
+    /// Number of pixels.
     pub fn pixels(&self) -> usize {
         self.height * self.width
     }
@@ -76,9 +76,9 @@ pub(super) struct Convolution {
     pub(super) activation: Activation,
 }
 
-/// What a pass has computed.
+/// The results of a forward pass.
 #[derive(Clone, Debug)]
-pub(super) struct Trace {
+pub(super) struct ConvolutionTrace {
     /// The 9 pixels around each pixel, 0 beyond the border; 9 x (pixels n).
     patches: Mat<f32>,
     z: Mat<f32>,
@@ -88,7 +88,7 @@ pub(super) struct Trace {
     winners: Vec<u32>,
 }
 
-impl Default for Trace {
+impl Default for ConvolutionTrace {
     fn default() -> Self {
         let (patches, z, value, slope) = (Mat::new(), Mat::new(), Mat::new(), Mat::new());
         Self { patches, z, value, slope, winners: Vec::new() }
@@ -130,7 +130,13 @@ impl Convolution {
     }
 
     /// Writes the pooled features of every image, a column of `x` each, to `out`.
-    pub(super) fn forward(&self, theta: &[f32], x: MatRef<'_, f32>, trace: &mut Trace, out: &mut Mat<f32>) {
+    pub(super) fn forward(
+        &self,
+        theta: &[f32],
+        x: MatRef<'_, f32>,
+        trace: &mut ConvolutionTrace,
+        out: &mut Mat<f32>,
+    ) {
         let (n, pixels) = (x.ncols(), self.image.pixels());
         self.patches(x, &mut trace.patches);
         for m in [&mut trace.z, &mut trace.value, &mut trace.slope] {
@@ -194,7 +200,7 @@ impl Convolution {
     }
 
     /// The gradient by weights and biases of each point, given the signals at the pooled features; one point a column.
-    pub(super) fn gradients(&self, trace: &Trace, arrived: MatRef<'_, f32>, out: &mut Mat<f32>) {
+    pub(super) fn gradients(&self, trace: &ConvolutionTrace, arrived: MatRef<'_, f32>, out: &mut Mat<f32>) {
         let (n, pixels) = (arrived.ncols(), self.image.pixels());
         reshape(out, self.parameters(), n);
         let mut delta = Mat::<f32>::zeros(self.channels, pixels);

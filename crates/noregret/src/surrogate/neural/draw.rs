@@ -23,14 +23,14 @@ use rayon::prelude::*;
 use super::inputs::Encoder;
 use super::model::{AtPoints, TangentModel};
 use super::network::{Network, Signals, Trace};
-use super::regression::{Fitted, Model, Targets, Training};
+use super::regression::{FittedNetwork, ParametricModel, Targets, Training};
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
 use crate::surrogate::points::Points;
 
-/// What a network is fitted to.
+/// The data that a network is fitted to.
 #[derive(Clone, Debug)]
-pub struct Data {
+pub struct TrainingData {
     /// Inputs, a point a column.
     pub x: Mat<f32>,
     /// Values.
@@ -41,7 +41,7 @@ pub struct Data {
     pub noise: f32,
 }
 
-impl Data {
+impl TrainingData {
     /// The targets of one draw: the values, over `beta`, with noise if they are perturbed.
     fn targets(&self, beta: f32, perturb: bool, rng: &mut Stream) -> Vec<f32> {
         let target = |(y, w): (&f32, &f32)| {
@@ -89,11 +89,11 @@ pub struct Draw {
     trained: Option<Vec<f32>>,
     tangent: Option<Tangent>,
     /// How the fit ended.
-    pub fitted: Fitted,
+    pub fitted: FittedNetwork,
 }
 
 impl Sampler {
-    fn draw(&self, trained: bool, tangent: Option<Tangent>, mut fitted: Fitted) -> Draw {
+    fn draw(&self, trained: bool, tangent: Option<Tangent>, mut fitted: FittedNetwork) -> Draw {
         let theta = std::mem::take(&mut fitted.theta);
         Draw {
             network: self.network.clone(),
@@ -106,7 +106,7 @@ impl Sampler {
     }
 
     /// STO-BNTS: lines 4 to 7 of Algorithm 1.
-    pub fn sto_bnts(&self, data: &Data, rng: &mut Stream) -> Result<Draw, NotPositiveDefinite> {
+    pub fn sto_bnts(&self, data: &TrainingData, rng: &mut Stream) -> Result<Draw, NotPositiveDefinite> {
         let start = self.network.init(rng);
         let mut along = self.network.init(rng);
         along[self.network.last_layer()].fill(0.0);
@@ -121,7 +121,11 @@ impl Sampler {
     }
 
     /// STO-BNTS-Linear: lines 4 to 6 of Algorithm 2.
-    pub fn sto_bnts_linear(&self, data: &Data, rng: &mut Stream) -> Result<Draw, NotPositiveDefinite> {
+    pub fn sto_bnts_linear(
+        &self,
+        data: &TrainingData,
+        rng: &mut Stream,
+    ) -> Result<Draw, NotPositiveDefinite> {
         let at = self.network.init(rng);
         self.sto_bnts_linear_at(at, data, rng)
     }
@@ -130,7 +134,7 @@ impl Sampler {
     pub fn sto_bnts_linear_at(
         &self,
         at: Vec<f32>,
-        data: &Data,
+        data: &TrainingData,
         rng: &mut Stream,
     ) -> Result<Draw, NotPositiveDefinite> {
         let start = self.network.init(rng);
@@ -144,7 +148,7 @@ impl Sampler {
     /// A member of a deep ensemble (Lakshminarayanan et al. 2017): Algorithm 1 without the second term of line 6.
     pub fn ensemble_member(
         &self,
-        data: &Data,
+        data: &TrainingData,
         regularize: bool,
         rng: &mut Stream,
     ) -> Result<Draw, NotPositiveDefinite> {
@@ -165,11 +169,12 @@ impl Sampler {
 impl Draw {
     /// A trained network as a function.
     pub fn of_network(network: Network, encoder: Encoder, theta: Vec<f32>) -> Self {
-        let fitted = Fitted { theta: Vec::new(), steps: 0, gradient: 0.0, converged: true, jitter: 0.0 };
+        let fitted =
+            FittedNetwork { theta: Vec::new(), steps: 0, gradient: 0.0, converged: true, jitter: 0.0 };
         Self { network, encoder, scale: 1.0, trained: Some(theta), tangent: None, fitted }
     }
 
-    /// Whether [`Self::value_and_gradient`] is to be had.
+    /// Whether [`Self::value_and_gradient`] is implemented.
     pub fn is_differentiable(&self) -> bool {
         !self.network.is_convolutional()
     }
@@ -202,8 +207,8 @@ impl Draw {
         panels.concat()
     }
 
-    /// The function and its gradient at one point. A linearised network of ReLUs jumps where a unit switches: whoever climbs
-    /// must accept improvements only.
+    /// The function and its gradient at one point. A linearised network of ReLUs jumps where a unit switches, so a climb must
+    /// accept improvements only.
     pub fn value_and_gradient(&self, point: &[f64], gradient: &mut [f64]) -> f64 {
         let points = Points::from_columns(point.len(), point);
         let x = self.encoder.encode(&points, 0..1);

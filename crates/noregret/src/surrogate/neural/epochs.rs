@@ -8,24 +8,24 @@ use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::draw::Data;
+use super::draw::TrainingData;
 use super::model::AtPoints;
 use super::network::Network;
-use super::regression::Model;
+use super::regression::ParametricModel;
 use crate::math::rng::Stream;
 
-/// What a step is made of.
+/// How a step is computed from the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum Optimizer {
     /// The gradient.
     Sgd,
     /// Its moments (Kingma & Ba 2015).
     Adam,
 }
 
-/// What decay pulls parameters to.
+/// The point that decay pulls the parameters to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -41,8 +41,8 @@ pub enum Toward {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Epochs {
-    /// What a step is made of.
-    pub method: Method,
+    /// How a step is computed from the gradient.
+    pub method: Optimizer,
     /// Its length; parameters are of order 1.
     pub rate: f64,
     /// How many passes.
@@ -81,34 +81,54 @@ impl Learner {
         let zeros = vec![0.0; theta.len()];
         Self { mean: zeros.clone(), square: zeros, steps: 0, theta }
     }
+
+    /// Goes one step along the gradient.
+    fn step(&mut self, method: Optimizer, rate: f32, gradient: &[f32]) {
+        const BETA: (f32, f32) = (0.9, 0.999);
+        self.steps += 1;
+        match method {
+            Optimizer::Sgd => {
+                self.theta.iter_mut().zip(gradient).for_each(|(t, g)| *t -= rate * g);
+            }
+            Optimizer::Adam => {
+                // Kingma & Ba 2015, Algorithm 1: moments that start at 0 are divided by the weight of the gradients in them.
+                let unbiased = (1.0 - BETA.0.powi(self.steps), 1.0 - BETA.1.powi(self.steps));
+                let moments = self.mean.iter_mut().zip(&mut self.square);
+                for ((t, g), (m, s)) in self.theta.iter_mut().zip(gradient).zip(moments) {
+                    *m = BETA.0 * *m + (1.0 - BETA.0) * g;
+                    *s = BETA.1 * *s + (1.0 - BETA.1) * g * g;
+                    *t -= rate * (*m / unbiased.0) / ((*s / unbiased.1).sqrt() + 1e-8);
+                }
+            }
+        }
+    }
 }
 
 impl Epochs {
-    /// Whether its numbers can be meant.
+    /// Whether all settings are valid.
     pub fn is_valid(&self) -> bool {
         let fine = |x: f64| x.is_finite() && x >= 0.0;
         fine(self.rate) && self.rate > 0.0 && fine(self.decay) && self.epochs > 0 && self.batch != Some(0)
     }
 
-    /// Trains `learner`; noisier values than usual count less. SGD whose steps would overshoot takes the longest ones that do not; returns by what
-    /// factor they were shortened.
+    /// Trains `learner`; noisier values than usual have less weight. Steps of SGD that would overshoot are shortened; returns the
+    /// factor by which.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub fn run(
         &self,
         network: &Network,
-        data: &Data,
+        data: &TrainingData,
         start: &[f32],
         learner: &mut Learner,
         rng: &mut Stream,
     ) -> f64 {
-        const BETA: (f32, f32) = (0.9, 0.999);
-        let Data { x, y, weights, .. } = data;
+        let TrainingData { x, y, weights, .. } = data;
         let n = y.len();
         let size = self.batch.unwrap_or(n).clamp(1, n.max(1));
         let mut order: Vec<usize> = (0..n).collect();
         let mut gradient = vec![0.0_f32; learner.theta.len()];
         let shortened =
-            if self.method == Method::Sgd { self.stable(network, x, &learner.theta) } else { 1.0 };
+            if self.method == Optimizer::Sgd { self.stable(network, x, &learner.theta) } else { 1.0 };
         let (rate, decay) = ((self.rate * shortened) as f32, self.decay as f32);
         for _ in 0..self.epochs {
             if size < n {
@@ -117,7 +137,7 @@ impl Epochs {
                 }
             }
             for chunk in order.chunks(size) {
-                let part; // the batch, unless it is all
+                let part; // the batch, if it is not the whole set
                 let columns = if size < n {
                     part = Mat::from_fn(x.nrows(), chunk.len(), |i, j| x[(i, chunk[j])]);
                     part.as_ref()
@@ -138,28 +158,14 @@ impl Epochs {
                 for ((g, t), s) in gradient.iter_mut().zip(&learner.theta).zip(start) {
                     *g += decay * (t - if self.toward == Toward::Start { *s } else { 0.0 });
                 }
-                learner.steps += 1;
-                match self.method {
-                    Method::Sgd => {
-                        learner.theta.iter_mut().zip(&gradient).for_each(|(t, g)| *t -= rate * g);
-                    }
-                    Method::Adam => {
-                        let unbiased = (1.0 - BETA.0.powi(learner.steps), 1.0 - BETA.1.powi(learner.steps));
-                        let moments = learner.mean.iter_mut().zip(&mut learner.square);
-                        for ((t, g), (m, s)) in learner.theta.iter_mut().zip(&gradient).zip(moments) {
-                            *m = BETA.0 * *m + (1.0 - BETA.0) * g;
-                            *s = BETA.1 * *s + (1.0 - BETA.1) * g * g;
-                            *t -= rate * (*m / unbiased.0) / ((*s / unbiased.1).sqrt() + 1e-8);
-                        }
-                    }
-                }
+                learner.step(self.method, rate, &gradient);
             }
         }
         shortened
     }
 
-    /// What the rate must be multiplied by so that no step overshoots: steps beyond `2 / curvature` grow without end, and the
-    /// largest gradient bounds the curvature of any batch.
+    /// The factor of the rate with which no step overshoots. Gradient descent diverges for steps longer than `2 / curvature`, and
+    /// the largest gradient bounds the curvature of any batch.
     fn stable(&self, network: &Network, x: &Mat<f32>, theta: &[f32]) -> f64 {
         let mut model = AtPoints::new(network, x.as_ref());
         model.move_to(theta);

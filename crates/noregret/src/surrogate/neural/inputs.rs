@@ -19,9 +19,9 @@ pub enum Inputs {
     Symmetric,
 }
 
-/// Where one coordinate goes.
+/// The inputs of one coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Column {
+enum InputColumn {
     /// To one input, `offset + scale u`.
     Number { input: usize, offset: f64, scale: f64 },
     /// To as many inputs as there are levels, of which one is 1 and the others 0.
@@ -31,7 +31,7 @@ enum Column {
 /// The encoding of a space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoder {
-    columns: Vec<Column>,
+    columns: Vec<InputColumn>,
     inputs: usize,
 }
 
@@ -50,7 +50,7 @@ impl Encoder {
             // A pixel that never changes is encoded as 1/2, whatever it is.
             let column = |(input, (l, h)): (usize, &(f64, f64))| {
                 let (from, by) = if h > l { (*l, h - l) } else { (*l, 0.0) };
-                Column::Number {
+                InputColumn::Number {
                     input,
                     offset: offset + scale * (from - low) / width,
                     scale: scale * by / width,
@@ -67,11 +67,11 @@ impl Encoder {
                 match kind {
                     Kind::Category(levels) => {
                         next += usize::try_from(*levels).unwrap_or(usize::MAX);
-                        Column::OneHot { first: input, levels: *levels }
+                        InputColumn::OneHot { first: input, levels: *levels }
                     }
                     Kind::Continuous | Kind::Levels(_) => {
                         next += 1;
-                        Column::Number { input, offset, scale }
+                        InputColumn::Number { input, offset, scale }
                     }
                 }
             })
@@ -79,7 +79,7 @@ impl Encoder {
         Self { columns, inputs: next }
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
@@ -91,12 +91,12 @@ impl Encoder {
         for (k, column) in self.columns.iter().enumerate() {
             let values = &points.coordinate(k)[range.clone()];
             match *column {
-                Column::Number { input, offset, scale } => {
+                InputColumn::Number { input, offset, scale } => {
                     for (j, u) in values.iter().enumerate() {
                         out[(input, j)] = (offset + scale * u) as f32;
                     }
                 }
-                Column::OneHot { first, levels } => {
+                InputColumn::OneHot { first, levels } => {
                     for (j, u) in values.iter().enumerate() {
                         out[(first + level(*u, levels), j)] = 1.0;
                     }
@@ -106,12 +106,12 @@ impl Encoder {
         out
     }
 
-    /// The gradient by the coordinates from that by the inputs; categories have none.
+    /// The gradient by the coordinates from that by the inputs; 0 for categories.
     pub fn gradient(&self, by_input: &[f32], gradient: &mut [f64]) {
         for (out, column) in gradient.iter_mut().zip(&self.columns) {
             *out = match *column {
-                Column::Number { input, scale, .. } => scale * f64::from(by_input[input]),
-                Column::OneHot { .. } => 0.0,
+                InputColumn::Number { input, scale, .. } => scale * f64::from(by_input[input]),
+                InputColumn::OneHot { .. } => 0.0,
             };
         }
     }

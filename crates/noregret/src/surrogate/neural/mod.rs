@@ -1,4 +1,4 @@
-//! Networks as surrogates, without a framework: a few dense layers (and a convolution for images), what can be asked of their
+//! Networks as surrogates, without a framework: a few dense layers (and a convolution for images), operations on their
 //! gradients, and fits to convergence.
 //!
 //! Everything is in the parameterisation of the neural tangent kernel (Jacot et al. 2018): parameters are standard normal and
@@ -65,7 +65,7 @@ impl Default for NetworkConfig {
     }
 }
 
-/// A network that cannot be built.
+/// An invalid network.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -91,7 +91,7 @@ pub enum NetworkError {
         /// How many it may have.
         most: usize,
     },
-    /// A deviation that is none.
+    /// An invalid deviation.
     #[error("network.{name} must be {range}, not {value}")]
     Deviation {
         /// Which.
@@ -115,7 +115,7 @@ pub enum NetworkError {
         /// Parameters of the space.
         dims: usize,
     },
-    /// A training whose numbers cannot be meant.
+    /// Invalid settings of the training.
     #[error(
         "training needs a positive rate and number of steps, a momentum below 1 and a tolerance that is not negative"
     )]

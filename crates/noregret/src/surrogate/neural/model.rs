@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 
 use super::network::{Network, Signals, Trace};
-use super::regression::Model;
+use super::regression::ParametricModel;
 
 /// A network at fixed points, as a function of its parameters.
 #[derive(Debug)]
@@ -30,18 +30,18 @@ impl<'a> AtPoints<'a> {
         }
     }
 
-    /// The pass at the parameters it is at.
+    /// The forward pass at the current parameters.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// The signals there, if it is linearized.
+    /// The signals at the current parameters, if it is linearized.
     pub fn signals(&self) -> &Signals {
         &self.signals
     }
 }
 
-impl Model for AtPoints<'_> {
+impl ParametricModel for AtPoints<'_> {
     fn move_to(&mut self, theta: &[f32]) {
         self.theta.copy_from_slice(theta);
         self.network.forward(&self.theta, self.x, &mut self.trace);
@@ -85,7 +85,7 @@ impl<'a> TangentModel<'a> {
     }
 }
 
-impl Model for TangentModel<'_> {
+impl ParametricModel for TangentModel<'_> {
     fn move_to(&mut self, theta: &[f32]) {
         self.outputs = self.tangent.push_forward(theta);
     }

@@ -1,4 +1,4 @@
-//! How unsure a network is of a point, by its gradients (Zhou et al. 2020; Zhang et al. 2021; Phan-Trong et al. 2023):
+//! The uncertainty of a network at a point, by its gradients (Zhou et al. 2020; Zhang et al. 2021; Phan-Trong et al. 2023):
 //! `sigma^2(x) = lambda g(x)^T U^-1 g(x)`, `U = lambda I + sum_i g(x_i) g(x_i)^T`, with `g` by parameters of scale 1, which is their
 //! `g / sqrt(m)`.
 //!
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::network::{Network, Signals, Trace};
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 
-/// What is kept of `U`.
+/// How `U` is represented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -24,7 +24,7 @@ pub enum Variance {
     Diagonal,
 }
 
-/// The gradients of the points seen so far, and what variances are made from.
+/// The gradients of the points seen so far, in the form that variances need.
 #[derive(Debug)]
 pub enum Uncertainty {
     /// The dual.
@@ -42,7 +42,7 @@ pub enum Uncertainty {
 
 impl Uncertainty {
     /// From the gradients of points, `lambda` being the weight of the prior; points of less weight than 1 (the exact form only) count as
-    /// noisier. Also what had to be added to the diagonal.
+    /// noisier. Also returns the jitter that was added to the diagonal.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub fn new(
         variance: Variance,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 
 /// Values at fixed points as a function of the parameters.
-pub trait Model {
-    /// Goes to these parameters.
+pub trait ParametricModel {
+    /// Moves to these parameters.
     fn move_to(&mut self, theta: &[f32]);
     /// The values there.
     fn outputs(&self) -> &[f32];
@@ -100,7 +100,7 @@ impl Default for Training {
     }
 }
 
-/// What the values should be.
+/// The targets of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets<'a> {
     /// One for each point.
@@ -113,7 +113,7 @@ pub struct Targets<'a> {
 
 /// Where the parameters ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedNetwork {
     /// The parameters.
     pub theta: Vec<f32>,
     /// Steps taken.
@@ -130,11 +130,11 @@ pub struct Fitted {
 const FIRST_DAMPING: f64 = 0.03;
 /// Factor by which damping changes.
 const DAMPING_STEP: f64 = 3.0;
-/// A promise of less than this share of the loss is rounding.
+/// A predicted decrease below this share of the loss is rounding.
 const ROUNDING: f64 = 1e-6;
 
 impl Training {
-    /// Whether its numbers can be meant.
+    /// Whether all settings are valid.
     pub fn is_valid(&self) -> bool {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         match *self {
@@ -149,11 +149,11 @@ impl Training {
     /// Fits `model` from `start`.
     pub fn fit(
         &self,
-        model: &mut dyn Model,
+        model: &mut dyn ParametricModel,
         targets: Targets<'_>,
         start: &[f32],
-    ) -> Result<Fitted, NotPositiveDefinite> {
-        let mut problem = Problem::new(model, targets, start);
+    ) -> Result<FittedNetwork, NotPositiveDefinite> {
+        let mut problem = LeastSquares::new(model, targets, start);
         match *self {
             Training::GaussNewton { tolerance, steps } => problem.gauss_newton(tolerance, steps),
             Training::Descent { rate, momentum, tolerance, steps } => {
@@ -164,8 +164,8 @@ impl Training {
     }
 }
 
-struct Problem<'a> {
-    model: &'a mut dyn Model,
+struct LeastSquares<'a> {
+    model: &'a mut dyn ParametricModel,
     targets: Targets<'a>,
     start: &'a [f32],
     theta: Vec<f32>,
@@ -176,8 +176,8 @@ fn norm(x: &[f32]) -> f64 {
     x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt()
 }
 
-impl<'a> Problem<'a> {
-    fn new(model: &'a mut dyn Model, targets: Targets<'a>, start: &'a [f32]) -> Self {
+impl<'a> LeastSquares<'a> {
+    fn new(model: &'a mut dyn ParametricModel, targets: Targets<'a>, start: &'a [f32]) -> Self {
         Self { model, targets, start, theta: start.to_vec(), gradient: vec![0.0; start.len()] }
     }
 
@@ -203,12 +203,9 @@ impl<'a> Problem<'a> {
         norm(&self.gradient)
     }
 
-    /// A damped step minimises the linearised loss plus `damping |step|^2`. With `c = -ridge (theta - theta_0) / (ridge + damping)`
-    /// that is `c + J^T alpha`, `alpha = (J J^T + (ridge + damping) / w)^-1 (r - J c)`.
-    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<Fitted, NotPositiveDefinite> {
+    /// Levenberg-Marquardt: Gauss-Newton steps whose damping is adapted by the ratio of actual to predicted decrease.
+    fn gauss_newton(&mut self, tolerance: f64, most: usize) -> Result<FittedNetwork, NotPositiveDefinite> {
         let (n, p) = (self.targets.y.len(), self.theta.len());
-        let Targets { weights, ridge, .. } = self.targets;
         self.model.move_to(&self.theta);
         self.model.linearize();
         let first = self.set_gradient();
@@ -223,27 +220,7 @@ impl<'a> Problem<'a> {
             if usual == 0.0 {
                 usual = FIRST_DAMPING * (0..n).map(|j| f64::from(gram[(j, j)])).sum::<f64>() / n as f64;
             }
-            let stiffness = f64::from(ridge) + damping;
-            // A point of no weight has a variance that no observation outweighs.
-            let noise = |j: usize| stiffness / f64::from(weights[j].max(1e-12));
-            let factor = Cholesky::factor(n, |j, rows| {
-                for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
-                    *row = f64::from(*k);
-                }
-                rows[0] += noise(j);
-            })?;
-            jitter = jitter.max(factor.repairs().jitter);
-            let pull = (f64::from(ridge) / stiffness) as f32;
-            for ((c, t), s) in center.iter_mut().zip(&self.theta).zip(self.start) {
-                *c = -pull * (t - s);
-            }
-            let moved = self.model.push_forward(&center);
-            let mut alpha: Vec<f64> =
-                self.residuals().zip(&moved).map(|(r, m)| f64::from(r) - f64::from(*m)).collect();
-            factor.solve(&mut alpha);
-            let alpha: Vec<f32> = alpha.into_iter().map(|a| a as f32).collect();
-            self.model.pull_back(&alpha, &mut step);
-            step.iter_mut().zip(&center).for_each(|(d, c)| *d += c);
+            jitter = jitter.max(self.set_damped_step(gram, damping, &mut center, &mut step)?);
             let at: Vec<f32> = self.theta.iter().zip(&step).map(|(t, d)| t + d).collect();
             let promised = loss - self.linearized_loss(&at, &step);
             self.model.move_to(&at);
@@ -277,6 +254,46 @@ impl<'a> Problem<'a> {
         Ok(fitted)
     }
 
+    /// A damped step minimises the linearised loss plus `damping |step|^2`. With `c = -ridge (theta - theta_0) / (ridge + damping)`
+    /// that is `c + J^T alpha`, `alpha = (J J^T + (ridge + damping) / w)^-1 (r - J c)`.
+    ///
+    /// The loss of a step `d` is `sum w (r - J d)^2 + ridge |theta - theta_0 + d|^2 + damping |d|^2`. Its gradient vanishes where
+    /// `J^T W (r - J d) = ridge (theta - theta_0) + (ridge + damping) d`, so `d = c + J^T alpha` with
+    /// `(ridge + damping) alpha = W (r - J d)`; inserting `d` gives the equation of `alpha`.
+    ///
+    /// `gram` is `J J^T`; `center` becomes `c`, `step` the step. Returns the jitter that the factor needed.
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    fn set_damped_step(
+        &mut self,
+        gram: &Mat<f32>,
+        damping: f64,
+        center: &mut [f32],
+        step: &mut [f32],
+    ) -> Result<f64, NotPositiveDefinite> {
+        let Targets { weights, ridge, .. } = self.targets;
+        let stiffness = f64::from(ridge) + damping;
+        // A point of no weight has a variance that no observation outweighs.
+        let noise = |j: usize| stiffness / f64::from(weights[j].max(1e-12));
+        let factor = Cholesky::factor(weights.len(), |j, rows| {
+            for (row, k) in rows.iter_mut().zip(&gram.col_as_slice(j)[j..]) {
+                *row = f64::from(*k);
+            }
+            rows[0] += noise(j);
+        })?;
+        let pull = (f64::from(ridge) / stiffness) as f32;
+        for ((c, t), s) in center.iter_mut().zip(&self.theta).zip(self.start) {
+            *c = -pull * (t - s);
+        }
+        let moved = self.model.push_forward(center);
+        let mut alpha: Vec<f64> =
+            self.residuals().zip(&moved).map(|(r, m)| f64::from(r) - f64::from(*m)).collect();
+        factor.solve(&mut alpha);
+        let alpha: Vec<f32> = alpha.into_iter().map(|a| a as f32).collect();
+        self.model.pull_back(&alpha, step);
+        step.iter_mut().zip(&*center).for_each(|(d, c)| *d += c);
+        Ok(factor.repairs().jitter)
+    }
+
     /// What the loss would be at `at`, a step away, if the model were linear.
     fn linearized_loss(&mut self, at: &[f32], step: &[f32]) -> f64 {
         let moved = self.model.push_forward(step);
@@ -306,7 +323,7 @@ impl<'a> Problem<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    fn descent(&mut self, rate: f64, momentum: f64, tolerance: f64, most: usize) -> Fitted {
+    fn descent(&mut self, rate: f64, momentum: f64, tolerance: f64, most: usize) -> FittedNetwork {
         self.model.move_to(&self.theta);
         self.model.linearize();
         let first = self.set_gradient();
@@ -348,7 +365,7 @@ impl<'a> Problem<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
-    fn adam(&mut self, rate: f64, tolerance: f64, most: usize) -> Fitted {
+    fn adam(&mut self, rate: f64, tolerance: f64, most: usize) -> FittedNetwork {
         const BETA: (f32, f32) = (0.9, 0.999);
         self.model.move_to(&self.theta);
         self.model.linearize();
@@ -373,9 +390,9 @@ impl<'a> Problem<'a> {
         self.fitted(steps, size, first, tolerance)
     }
 
-    fn fitted(&mut self, steps: usize, size: f64, first: f64, tolerance: f64) -> Fitted {
+    fn fitted(&mut self, steps: usize, size: f64, first: f64, tolerance: f64) -> FittedNetwork {
         let gradient = if first == 0.0 { 0.0 } else { size / first };
         let theta = std::mem::take(&mut self.theta);
-        Fitted { theta, steps, gradient, converged: gradient <= tolerance, jitter: 0.0 }
+        FittedNetwork { theta, steps, gradient, converged: gradient <= tolerance, jitter: 0.0 }
     }
 }

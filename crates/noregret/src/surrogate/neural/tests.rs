@@ -6,10 +6,10 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::math::rng::Stream;
-use draw::{Data, Sampler};
+use draw::{Sampler, TrainingData};
 use model::{AtPoints, TangentModel};
 use network::{Signals, Trace};
-use regression::{Model, Targets};
+use regression::{ParametricModel, Targets};
 
 /// Shapes worth checking: both smooth activations, the kinked one, without biases, and images with either pooling.
 fn configs() -> Vec<NetworkConfig> {
@@ -337,13 +337,13 @@ fn sampler(width: usize, activation: Activation, depth: usize) -> Sampler {
     Sampler { network, encoder, training: Training::default(), beta: 1.0, perturb: true }
 }
 
-fn data(sampler: &Sampler, n: usize) -> (Data, crate::surrogate::points::Points) {
+fn data(sampler: &Sampler, n: usize) -> (TrainingData, crate::surrogate::points::Points) {
     let mut rng = Stream::seed_from_u64(11);
     let columns: Vec<f64> = (0..2 * n).map(|_| rng.random()).collect();
     let points = crate::surrogate::points::Points::from_columns(2, &columns);
     let x = sampler.encoder.encode(&points, 0..n);
     let y = (0..n).map(|j| (3.0 * x[(0, j)]).sin() - x[(1, j)]).collect();
-    (Data { x, y, weights: vec![1.0; n], noise: 0.3 }, points)
+    (TrainingData { x, y, weights: vec![1.0; n], noise: 0.3 }, points)
 }
 
 /// The slope of drawn functions, through the encoding of the space.
@@ -562,11 +562,11 @@ fn linear_draws_are_samples_of_the_posterior() {
 
 /// The kernel of an infinitely wide network, between columns of `x`.
 fn infinite(activation: Activation, depth: usize, x: &Mat<f32>) -> impl Fn(usize, usize) -> f64 + use<> {
-    use crate::surrogate::gp::ntk;
+    use crate::surrogate::gp::kernel::ntk;
     let config = ntk::NtkConfig { depth, weight_sd: 1.5, bias_sd: 0.3, symmetric: false };
     let activation = match activation {
-        Activation::Relu => ntk::Activation::Relu,
-        _ => ntk::Activation::Erf,
+        Activation::Relu => ntk::NtkActivation::Relu,
+        _ => ntk::NtkActivation::Erf,
     };
     let kernel = ntk::Ntk::new(activation, &config, x.nrows());
     let points: Vec<Vec<f64>> = (0..x.ncols()).map(|j| wide(x.col_as_slice(j))).collect();

@@ -8,8 +8,8 @@ use faer::{Mat, MatRef};
 
 use super::network::{Network, Signals, Trace};
 
-/// The places of `count` candidates (columns of `candidates`), most uncertain first, given the columns of `known`; `noise` is the
-/// variance of an observation. Ties go to the lowest place.
+/// The indices of `count` candidates (columns of `candidates`), most uncertain first, given the columns of `known`; `noise` is the
+/// variance of an observation. Ties go to the lowest index.
 pub fn most_uncertain(
     network: &Network,
     theta: &[f32],

@@ -1,4 +1,4 @@
-//! The finite set of points that a Nyström model looks at, handed out in panels.
+//! The finite set of points of a Nyström model, in panels.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ impl Arms {
         Self { pool: None, points }
     }
 
-    /// Adds a point behind the others.
+    /// Appends a point.
     pub fn push(&mut self, x: &[f64]) {
         self.points.push(x);
     }
@@ -33,7 +33,7 @@ impl Arms {
         self.pool.as_ref().map_or(0, Pool::len)
     }
 
-    /// How many there are.
+    /// Number of arms.
     pub fn len(&self) -> usize {
         self.rows() + self.points.len()
     }

@@ -1,8 +1,5 @@
 //! A panel of arms: their embeddings and all that is derived from them, small enough to stay in a core's cache.
 
-use std::ops::Add;
-use std::time::{Duration, Instant};
-
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -54,26 +51,6 @@ pub(super) struct Change {
     pub(super) schur: Cholesky,
 }
 
-/// Time that one panel took of one thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
-    pub(super) kernel: Duration,
-    pub(super) solve: Duration,
-    pub(super) rest: Duration,
-}
-
-impl Add for Spent {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            kernel: self.kernel + other.kernel,
-            solve: self.solve + other.solve,
-            rest: self.rest + other.rest,
-        }
-    }
-}
-
 /// Work space.
 #[derive(Default)]
 pub(super) struct Scratch(Vec<f64>);
@@ -120,8 +97,7 @@ impl Panel {
     }
 
     /// Embeds all arms from nothing: `z = L_S^-1 k_S`.
-    pub(super) fn embed(&mut self, kernel: &Kernel, arms: &Arms, atoms: &Points, l_s: &Cholesky) -> Spent {
-        let clock = Instant::now();
+    pub(super) fn embed(&mut self, kernel: &Kernel, arms: &Arms, atoms: &Points, l_s: &Cholesky) {
         let points = self.points(arms);
         let (rows, m) = (self.rows, atoms.len());
         self.z.resize(rows * m, 0.0);
@@ -133,36 +109,23 @@ impl Panel {
         for i in 0..rows {
             self.residual[i] = kernel.variance(&points.point(i));
         }
-        let kernel = clock.elapsed();
-        let clock = Instant::now();
         let z = MatMut::from_column_major_slice_mut(&mut self.z, rows, m);
         solve_lower_triangular_in_place(l_s.l(), z.transpose_mut(), Par::Seq);
         add_squares(&self.z, rows, -1.0, &mut self.residual);
-        Spent { kernel, solve: clock.elapsed(), rest: Duration::ZERO }
     }
 
     /// `z^T V^-1 z` from nothing.
-    pub(super) fn project(&mut self, v: &Cholesky, scratch: &mut Scratch) -> Spent {
-        let clock = Instant::now();
+    pub(super) fn project(&mut self, v: &Cholesky, scratch: &mut Scratch) {
         let copy = scratch.take(self.z.len());
         copy.copy_from_slice(&self.z);
         let u = MatMut::from_column_major_slice_mut(copy, self.rows, v.len());
         solve_lower_triangular_in_place(v.l(), u.transpose_mut(), Par::Seq);
         self.projected.fill(0.0);
         add_squares(copy, self.rows, 1.0, &mut self.projected);
-        Spent { solve: clock.elapsed(), ..Spent::default() }
     }
 
     /// Follows a change of dictionary and data.
-    pub(super) fn follow(
-        &mut self,
-        kernel: &Kernel,
-        arms: &Arms,
-        change: &Change,
-        scratch: &mut Scratch,
-    ) -> Spent {
-        let whole = Instant::now();
-        let mut spent = Spent::default();
+    pub(super) fn follow(&mut self, kernel: &Kernel, arms: &Arms, change: &Change, scratch: &mut Scratch) {
         let rows = self.rows;
         let Change { m, b, r, .. } = *change;
         let a = change.atoms.len();
@@ -183,7 +146,6 @@ impl Panel {
         let (cross, mean) = rest.split_at_mut(rows * a);
         self.mean.copy_from_slice(mean);
         if a > 0 {
-            let clock = Instant::now();
             let points = self.points(arms);
             let mut x = vec![0.0; change.atoms.dims()];
             let from = self.z.len();
@@ -194,7 +156,6 @@ impl Panel {
                 kernel.column(&points, 0, &x, column);
                 column.iter_mut().zip(&explained[j * rows..]).for_each(|(k, e)| *k -= e);
             }
-            spent.kernel = clock.elapsed();
             change.innovation.solve_lower_rows(fresh, rows);
             add_squares(fresh, rows, -1.0, &mut self.residual);
             for (column, weight) in fresh.chunks_exact(rows).zip(&change.weights) {
@@ -204,14 +165,11 @@ impl Panel {
             change.schur.solve_lower_rows(cross, rows);
             add_squares(cross, rows, 1.0, &mut self.projected);
         }
-        spent.rest = whole.elapsed().saturating_sub(spent.kernel);
-        spent
     }
 
     /// The posterior mean, by its weights.
-    pub(super) fn predict(&mut self, weights: MatRef<'_, f64>) -> Spent {
+    pub(super) fn predict(&mut self, weights: MatRef<'_, f64>) {
         product(&mut self.mean, self.rows, &self.z, weights, Accum::Replace, 1.0);
-        Spent::default()
     }
 
     /// Inner products of the embeddings with the columns of `right`.

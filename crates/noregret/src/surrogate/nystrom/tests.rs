@@ -2,6 +2,7 @@ use rand::RngExt;
 
 use faer::linalg::solvers::Solve;
 
+use super::advance::covariance;
 use super::arms::Arms;
 use super::*;
 use crate::math::rng::{Purpose, Seed, Stream};
@@ -25,7 +26,7 @@ fn stream(t: u64) -> Stream {
     Seed(1).stream(Purpose::Experiment, t, 0)
 }
 
-fn pull(data: &mut Data, arm: usize, y: f64) {
+fn pull(data: &mut PullsByArm, arm: usize, y: f64) {
     let pulls = data.entry(arm).or_default();
     pulls.told += 1;
     pulls.sum += y;
@@ -41,7 +42,7 @@ fn assert_same(a: &Nystrom, b: &Nystrom, tolerance: f64) {
     }
 }
 
-fn rebuilt(data: &Data, dictionary: &[usize], arms: Arms) -> Nystrom {
+fn rebuilt(data: &PullsByArm, dictionary: &[usize], arms: Arms) -> Nystrom {
     let mut model = Nystrom::new(kernel(), LAMBDA, arms);
     model.rebuild(data, dictionary).unwrap();
     model
@@ -51,7 +52,7 @@ fn rebuilt(data: &Data, dictionary: &[usize], arms: Arms) -> Nystrom {
 #[test]
 fn the_equations_hold_as_printed() {
     let arms = arms(40);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     for (i, arm) in [3, 8, 3, 20, 31, 8, 8].into_iter().enumerate() {
         pull(&mut data, arm, (i as f64).sin());
     }
@@ -89,7 +90,7 @@ fn the_equations_hold_as_printed() {
 #[test]
 fn with_every_pull_in_the_dictionary_it_is_exact() {
     let arms = arms(300);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     let mut rng = stream(1);
     let mut points = Points::new(2);
     let mut y = Vec::new();
@@ -119,7 +120,7 @@ fn with_every_pull_in_the_dictionary_it_is_exact() {
 fn advancing_is_rebuilding() {
     let arms = arms(300);
     let mut rng = stream(2);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     for _ in 0..60 {
         pull(&mut data, rng.random_range(0..300), rng.random());
     }
@@ -141,13 +142,13 @@ fn advancing_is_rebuilding() {
         assert_same(&model, &fresh, 1e-7);
         dictionary.retain(|atom| now.contains(atom));
     }
-    assert!(model.timings.advances >= 25, "{:?}", model.timings);
+    assert!(model.work.advances >= 25, "{:?}", model.work);
 }
 
 #[test]
 fn repeats_are_counts_and_running_pulls_leave_the_mean() {
     let arms = arms(50);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     for arm in [1, 1, 7, 9] {
         pull(&mut data, arm, arm as f64);
     }
@@ -173,7 +174,7 @@ fn repeats_are_counts_and_running_pulls_leave_the_mean() {
 #[test]
 fn covariances_are_those_of_equation_2() {
     let arms = arms(200);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     (0..10).for_each(|arm| pull(&mut data, arm, 1.0));
     let model = rebuilt(&data, &[0, 3, 6], arms);
     let own = model.covariances(150)[150];
@@ -184,7 +185,7 @@ fn covariances_are_those_of_equation_2() {
 fn copies_among_the_atoms_are_left_out() {
     let mut points = Points::new(1);
     [0.1, 0.1, 0.5, 0.5 + 1e-9].iter().for_each(|x| points.push(&[*x]));
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     (0..4).for_each(|arm| pull(&mut data, arm, 1.0));
     let kernel = Kernel::new(Form::SquaredExponential, vec![0.2], 1, 1.0);
     let mut model = Nystrom::new(kernel, LAMBDA, Arms::of_points(points));
@@ -200,7 +201,7 @@ fn rounding_does_not_add_up_between_rebuilds() {
     let lambda = 1e-4;
     let arms = arms(600);
     let mut rng = stream(3);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     (0..150).for_each(|_| pull(&mut data, rng.random_range(0..600), rng.random()));
     let mut dictionary: Vec<usize> = data.keys().copied().collect();
     let mut model = Nystrom::new(kernel(), lambda, arms.clone());
@@ -216,7 +217,7 @@ fn rounding_does_not_add_up_between_rebuilds() {
     }
     let mut fresh = Nystrom::new(kernel(), lambda, arms);
     fresh.rebuild(&data, model.dictionary()).unwrap();
-    assert!(model.timings.advances > 50, "{:?}", model.timings);
+    assert!(model.work.advances > 50, "{:?}", model.work);
     assert_eq!(fresh.dictionary().len(), model.dictionary().len());
     let gap = |arm: usize| (fresh.variance(arm) - model.variance(arm)).abs() / (1.0 + fresh.variance(arm));
     let worst = (0..600).map(gap).fold(0.0, f64::max);
@@ -229,13 +230,13 @@ fn threads_change_no_bit() {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let kernel = Kernel::new(Form::Matern52, vec![0.05], 2, 1.0);
             let mut model = Nystrom::new(kernel, 1e-2, arms(3_000));
-            let mut data = Data::new();
+            let mut data = PullsByArm::new();
             (0..420).for_each(|arm| pull(&mut data, arm * 7, 1.0));
             let dictionary: Vec<usize> = data.keys().copied().collect();
             model.rebuild(&data, &dictionary).unwrap();
             pull(&mut data, 5, 2.0);
             model.advance(&data, &[&dictionary[3..], &[5]].concat()).unwrap();
-            assert_eq!((model.timings.rebuilds, model.timings.advances), (1, 1));
+            assert_eq!((model.work.rebuilds, model.work.advances), (1, 1));
             (0..3_000)
                 .map(|arm| (model.mean(arm).to_bits(), model.variance(arm).to_bits()))
                 .collect::<Vec<_>>()
@@ -245,9 +246,9 @@ fn threads_change_no_bit() {
 }
 
 /// A model with a dictionary of some of its pulls, and picks that may repeat.
-fn random_case(seed: u64) -> (Nystrom, Data, Vec<usize>) {
+fn random_case(seed: u64) -> (Nystrom, PullsByArm, Vec<usize>) {
     let mut rng = Seed(seed).stream(Purpose::Experiment, 4, 0);
-    let mut data = Data::new();
+    let mut data = PullsByArm::new();
     (0..15).for_each(|_| pull(&mut data, rng.random_range(0..150), rng.random()));
     let dictionary: Vec<usize> = data.keys().copied().filter(|_| rng.random_bool(0.6)).collect();
     let picks = (0..rng.random_range(1..12)).map(|_| rng.random_range(0..150)).collect();
@@ -256,7 +257,7 @@ fn random_case(seed: u64) -> (Nystrom, Data, Vec<usize>) {
 
 /// The same model after the picks: with its dictionary as it was, or with the picks in it, which makes it exact if all
 /// pulls were in it before.
-fn after(model: &Nystrom, data: &Data, picks: &[usize], grown: bool) -> Nystrom {
+fn after(model: &Nystrom, data: &PullsByArm, picks: &[usize], grown: bool) -> Nystrom {
     let mut data = data.clone();
     picks.iter().for_each(|arm| data.entry(*arm).or_default().running += 1);
     let mut dictionary = model.dictionary().to_vec();
@@ -321,6 +322,6 @@ fn lemma_3_holds_where_it_is_projected_or_exact() {
 }
 
 /// The exact model of the same pulls.
-fn exactly(model: &Nystrom, data: &Data) -> Nystrom {
+fn exactly(model: &Nystrom, data: &PullsByArm) -> Nystrom {
     rebuilt(data, &data.keys().copied().collect::<Vec<_>>(), model.arms().clone())
 }

@@ -193,14 +193,14 @@ mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
     use crate::surrogate::gp::kernel::{Form, Kernel};
-    use crate::surrogate::nystrom::Data;
+    use crate::surrogate::nystrom::PullsByArm;
     use crate::surrogate::nystrom::arms::Arms;
     use crate::surrogate::points::Points;
 
-    fn model(arms: usize) -> (Nystrom, Data) {
+    fn model(arms: usize) -> (Nystrom, PullsByArm) {
         let mut rng = Seed(2).stream(Purpose::Experiment, 0, 0);
         let points = Points::from_columns(2, &(0..2 * arms).map(|_| rng.random()).collect::<Vec<f64>>());
-        let mut data = Data::new();
+        let mut data = PullsByArm::new();
         for arm in 0..12 {
             let pulls = data.entry(arm * 7).or_default();
             (pulls.told, pulls.sum) = (1 + arm % 3, rng.random::<f64>());

@@ -8,7 +8,7 @@ use super::SparseConfig;
 use super::state::ArmsState;
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::surrogate::nystrom::arms::Arms;
-use crate::surrogate::nystrom::{Data, Nystrom, Pulls};
+use crate::surrogate::nystrom::{Nystrom, Pulls, PullsByArm};
 
 /// Distinct arms that a first dictionary takes whole.
 const SMALL: usize = 64;
@@ -112,7 +112,7 @@ impl ArmsState {
         let pulled: Vec<usize> = self.data.keys().copied().collect();
         let place: HashMap<usize, usize> = pulled.iter().enumerate().map(|(i, arm)| (*arm, i)).collect();
         let points = self.model.arms().select(&pulled);
-        let data: Data = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
+        let data: PullsByArm = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
         let pulls: usize = self.data.values().map(Pulls::count).sum();
         let kernel = self.model.kernel();
         let mut ridge = self.model.lambda();

@@ -13,7 +13,7 @@ use crate::space::Space;
 use crate::strategy::history::{Choice, History, Outcome};
 use crate::strategy::memo::{Fit, Sparse, Start};
 use crate::surrogate::nystrom::arms::Arms;
-use crate::surrogate::nystrom::{Data, Nystrom};
+use crate::surrogate::nystrom::{Nystrom, PullsByArm};
 use crate::surrogate::points::Points;
 
 /// Batches after which embeddings are computed from nothing, so that rounding does not add up.
@@ -23,7 +23,7 @@ const REBUILD: usize = 64;
 #[derive(Debug)]
 pub struct ArmsState {
     pub(super) model: Nystrom,
-    pub(super) data: Data,
+    pub(super) data: PullsByArm,
     told: usize,
     pub(super) sparse: Sparse,
     fit: Fit,
@@ -109,7 +109,7 @@ impl ArmsState {
         });
         let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
         let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
-        Ok(Self { model, data: Data::new(), told: 0, sparse, fit, choices, worst, lookup })
+        Ok(Self { model, data: PullsByArm::new(), told: 0, sparse, fit, choices, worst, lookup })
     }
 
     /// The model as it was after the batches of `sparse`.
@@ -156,7 +156,7 @@ impl ArmsState {
             } else {
                 self.sample(config, |arm| self.model.variance(arm), &before)
             };
-            (self.told, self.data) = (0, Data::new());
+            (self.told, self.data) = (0, PullsByArm::new());
             self.apply(history, Start { added: dictionary, ..start })?;
             return Ok(());
         }
@@ -228,7 +228,7 @@ impl ArmsState {
     }
 
     /// Pulls at the beginning of the batch.
-    pub fn data(&self) -> &Data {
+    pub fn data(&self) -> &PullsByArm {
         &self.data
     }
 

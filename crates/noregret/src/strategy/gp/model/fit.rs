@@ -7,9 +7,9 @@ use crate::strategy::dataset::{Dataset, mean_and_sd, shuffle};
 use crate::strategy::history::History;
 use crate::strategy::memo::{Fit, Memo, Units};
 use crate::surrogate::gp::GpConfig;
-use crate::surrogate::gp::fit::{Effort, Fitted, Problem};
+use crate::surrogate::gp::fit::{Effort, FitProblem, MapEstimate};
 use crate::surrogate::gp::hyperparameters::Hyperparameters;
-use crate::surrogate::gp::kernel::Kernel;
+use crate::surrogate::gp::kernel::{Kernel, ParameterKind};
 use crate::surrogate::gp::warp::{Transform, Warp};
 
 /// A fit from nothing climbs on few points first, from each of its starts ...
@@ -55,7 +55,7 @@ fn fit(config: &GpConfig, history: &History, last: Option<&Fit>, seed: u64) -> F
     let (mean, sd) = if config.standardize { mean_and_sd(&values) } else { (0.0, 1.0) };
     let units = Units { warp, mean, sd };
     let kernel = config.kernel_for(history.space().kinds());
-    let fits = |fit: &&Fit| fit.hyperparameters.lengthscales.len() == kernel.lengthscale_count();
+    let fits = |fit: &&Fit| fit.hyperparameters.kernel_parameters.len() == kernel.parameter_count();
     let warm = last.filter(|fit| config.warm_start && fits(fit)).map(|fit| fit.hyperparameters.clone());
     let (hyperparameters, likelihoods) = if config.is_fitted() {
         Ascent::new(config, &kernel, data.standardized(&units), seed).maximize(warm)
@@ -111,22 +111,28 @@ impl<'a> Ascent<'a> {
     fn rough_start(&self, first: &Hyperparameters) -> Hyperparameters {
         let GpConfig { odds, lengthscale, noise, .. } = self.config;
         let dims = self.data.points.dims() as f64;
-        let rougher = |(is_odds, l): (bool, &f64)| {
-            if is_odds { (l * dims).min(odds.high) } else { (l * 0.3).max(lengthscale.low) }
+        let rougher = |(kind, value): (ParameterKind, &f64)| match kind {
+            ParameterKind::Odds => (value * dims).min(odds.high),
+            ParameterKind::Lengthscale => (value * 0.3).max(lengthscale.low),
         };
         Hyperparameters {
-            lengthscales: self.kernel.is_odds().zip(&first.lengthscales).map(rougher).collect(),
+            kernel_parameters: self
+                .kernel
+                .parameter_kinds()
+                .zip(&first.kernel_parameters)
+                .map(rougher)
+                .collect(),
             outputscale: first.outputscale,
             noise_variance: (first.noise_variance * 100.0).clamp(noise.low, noise.high),
         }
     }
 
     /// Climbs from `start` on a sample of the observations.
-    fn climb(&mut self, points: usize, start: &Hyperparameters, effort: Effort) -> Fitted {
+    fn climb(&mut self, points: usize, start: &Hyperparameters, effort: Effort) -> MapEstimate {
         let mut chosen = self.order[..points.min(self.order.len())].to_vec();
         chosen.sort_unstable();
         let (points, y, known) = self.data.select(&chosen);
-        let problem = Problem {
+        let problem = FitProblem {
             kernel: self.kernel,
             points: &points,
             y: &y,

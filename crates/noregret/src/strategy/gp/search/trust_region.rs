@@ -174,11 +174,7 @@ fn bounds(gp: &GpState, history: &History) -> Within {
     let center = center(gp);
     let side = side(history);
     let factor = gp.gp().kernel().factors.first();
-    let lengthscale = |k: usize| -> Option<f64> {
-        let factor = factor?;
-        let i = factor.dims.iter().position(|dim| *dim == k)?;
-        Some(factor.lengthscale(i))
-    };
+    let lengthscale = |k: usize| factor?.lengthscale_of(k);
     let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
     let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
     let bound = |k: usize| {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
-use crate::surrogate::neural::draw::Data;
+use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::epochs::{Epochs, Learner};
 use crate::surrogate::neural::model::AtPoints;
 use crate::surrogate::neural::regression::Targets;
@@ -61,7 +61,7 @@ pub enum Learning {
 #[derive(Clone, Copy)]
 pub(crate) struct Assignment<'a> {
     pub(crate) network: &'a Network,
-    pub(crate) data: &'a Data,
+    pub(crate) data: &'a TrainingData,
     /// Weight of the distance to the start.
     pub(crate) ridge: f64,
     /// Where the learner began.

@@ -6,7 +6,7 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::memo::Units;
 use crate::surrogate::neural::Encoder;
-use crate::surrogate::neural::draw::Data;
+use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::points::Points;
 
 /// Beyond this many evaluations a network is fitted to half as many of them: fits take the cube.
@@ -18,7 +18,7 @@ const LARGEST: f64 = 1e15;
 
 /// What a network is fitted to, and what its values mean.
 pub(crate) struct Told {
-    pub(crate) data: Data,
+    pub(crate) data: TrainingData,
     /// The same points in the unit cube.
     pub(crate) points: Points,
 }
@@ -55,7 +55,7 @@ impl Told {
             ));
         }
         Self {
-            data: Data {
+            data: TrainingData {
                 x: encoder.encode(&data.points, 0..data.points.len()),
                 y: data.values.iter().map(|y| y.clamp(-LARGEST, LARGEST) as f32).collect(),
                 weights: data.known_noise.iter().map(weight).collect(),

@@ -85,7 +85,7 @@ impl NtkConfig {
 
 /// What a hidden unit does with its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
+pub enum NtkActivation {
     /// `max(0, z)`.
     Relu,
     /// The error function.
@@ -95,7 +95,7 @@ pub enum Activation {
 /// The kernel as a function of the squared norms of two inputs and of their squared distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ntk {
-    activation: Activation,
+    activation: NtkActivation,
     depth: usize,
     weight_variance: f64,
     bias_variance: f64,
@@ -126,7 +126,7 @@ struct Expectations {
 
 impl Ntk {
     /// The kernel of a network on `dims` inputs. The configuration must be valid.
-    pub fn new(activation: Activation, config: &NtkConfig, dims: usize) -> Self {
+    pub fn new(activation: NtkActivation, config: &NtkConfig, dims: usize) -> Self {
         let weight_variance = config.weight_sd * config.weight_sd;
         Self {
             activation,
@@ -163,7 +163,11 @@ impl Ntk {
         (t, dt)
     }
 
-    /// The recursion over the layers, derivatives in forward mode; where they are not asked for, the compiler drops them.
+    /// The recursion over the layers, derivatives in forward mode; where they are not used, the compiler drops them.
+    ///
+    /// After each layer, `xx` and `cc` are `S(x, x)` and `S(c, c)`, and `gap = E[(u - v)^2]`, so that `s = S(x, c)` is
+    /// `(xx + cc - gap) / 2`; `t` is `T(x, c)`. `xx` depends on the squared norm of `x` alone, `cc` on that of `c`, `gap` on all three
+    /// arguments: `by_xx`, `by_cc` and `by_gap` are these derivatives.
     #[inline(always)]
     fn recursion(&self, xx: f64, cc: f64, gap: f64) -> Covariance {
         let w = self.weight_variance;
@@ -196,13 +200,13 @@ impl Ntk {
     }
 }
 
-impl Activation {
+impl NtkActivation {
     /// `E[phi(u)^2]` for `u ~ N(0, s)`, and its derivative by `s`.
     #[inline(always)]
     fn square(self, s: f64) -> (f64, f64) {
         match self {
-            Activation::Relu => (0.5 * s, 0.5),
-            Activation::Erf => {
+            NtkActivation::Relu => (0.5 * s, 0.5),
+            NtkActivation::Erf => {
                 // asin(2 s / (1 + 2 s)), by the tangent of the angle: accurate for large `s` too.
                 let root = (1.0 + 4.0 * s).sqrt();
                 (FRAC_2_PI * (2.0 * s).atan2(root), 2.0 * FRAC_2_PI / ((1.0 + 2.0 * s) * root))
@@ -213,8 +217,8 @@ impl Activation {
     /// `E[phi'(u)^2]`, and its derivative by `s`.
     fn tangent(self, s: f64) -> (f64, f64) {
         match self {
-            Activation::Relu => (0.5, 0.0),
-            Activation::Erf => {
+            NtkActivation::Relu => (0.5, 0.0),
+            NtkActivation::Erf => {
                 let square = 1.0 + 4.0 * s;
                 let tangent = 2.0 * FRAC_2_PI / square.sqrt();
                 (tangent, -2.0 * tangent / square)
@@ -225,15 +229,16 @@ impl Activation {
     /// The expectations of a pair with variances `xx` and `cc` and mean squared difference `gap`.
     #[inline(always)]
     fn expectations(self, xx: f64, cc: f64, gap: f64) -> Expectations {
-        // With a = sqrt(xx), b = sqrt(cc): near = 2 a b (1 - cos theta), far = 2 a b (1 + cos theta), both 0 at the origin.
+        // With a = sqrt(xx), b = sqrt(cc), gap = a^2 + b^2 - 2 a b cos theta: near = gap - (a - b)^2 = 2 a b (1 - cos theta) and
+        // far = 2 a b (1 + cos theta), both 0 at the origin.
         let (a, b) = (xx.sqrt(), cc.sqrt());
         let sum = a + b;
         let difference = if sum > 0.0 { (xx - cc) / sum } else { 0.0 };
         let near = (gap - difference * difference).max(0.0).min(4.0 * a * b);
         let far = 4.0 * a * b - near;
         match self {
-            Activation::Relu => relu([xx, cc, gap], [a, b, difference], near, far),
-            Activation::Erf => erf([xx, cc, gap], near * far),
+            NtkActivation::Relu => relu([xx, cc, gap], [a, b, difference], near, far),
+            NtkActivation::Erf => erf([xx, cc, gap], near * far),
         }
     }
 }
@@ -243,12 +248,17 @@ impl Activation {
 fn relu([xx, cc, gap]: [f64; 3], [a, b, difference]: [f64; 3], near: f64, far: f64) -> Expectations {
     const HALF_TURN: f64 = 0.5 * FRAC_1_PI; // 1 / (2 pi)
     let (near_root, far_root) = (near.sqrt(), far.sqrt());
+    // tan(theta / 2)^2 = (1 - cos) / (1 + cos)
     let theta = 2.0 * near_root.atan2(far_root);
     let area = near_root * far_root; // 2 a b sin theta
     let tangent = HALF_TURN * (PI - theta);
-    // E[(relu(u) - relu(v))^2] = gap / 2 - a b (sin - theta cos) / pi
+    // xx / 2 + cc / 2 - 2 E[relu(u) relu(v)] with xx + cc = gap + 2 a b cos:
+    // E[(relu(u) - relu(v))^2] = gap / 2 - a b (sin - theta cos) / pi, where far - near = 4 a b cos.
     let square = 0.5 * gap - HALF_TURN * (area - 0.5 * theta * (far - near));
+    // From 2 a b cos = xx + cc - gap: dtheta/dgap = 1 / area, dtheta/dxx = -(1 - (b / a) cos) / area, and
+    // 1 - (b / a) cos = (a - b) / a + near / (2 xx), in which nothing cancels for close inputs.
     let steep = if area > CUSP { HALF_TURN / area } else { 0.0 };
+    // d/dxx of a b (sin - theta cos), the distance held, is (a b sin / xx - theta) / 2.
     let share = |variance: f64| if variance > 0.0 { 0.5 * area / variance } else { 0.0 };
     let by_norm = |root: f64, variance: f64, difference: f64| {
         if steep > 0.0 { steep * (difference / root + 0.5 * near / variance) } else { 0.0 }
@@ -269,7 +279,8 @@ fn erf([xx, cc, gap]: [f64; 3], product: f64) -> Expectations {
     let determinant = 1.0 + 2.0 * (xx + cc) + product;
     let root = determinant.sqrt();
     let tangent = 2.0 * FRAC_2_PI / root;
-    let ((square_x, slope_x), (square_c, slope_c)) = (Activation::Erf.square(xx), Activation::Erf.square(cc));
+    let ((square_x, slope_x), (square_c, slope_c)) =
+        (NtkActivation::Erf.square(xx), NtkActivation::Erf.square(cc));
     // At fixed inner product dE/dxx = -tangent xc / (1 + 2 xx); the distance held, it moves with half of `xx` and `cc`.
     let cross_slope = |variance: f64| tangent * (0.5 - xc / (1.0 + 2.0 * variance));
     let tangent_slope = |other: f64| tangent * (2.0 * xc - (1.0 + 2.0 * other)) / determinant;
@@ -288,7 +299,7 @@ mod tests {
     use noregret_testkit::gradient_gap;
     use proptest::prelude::*;
 
-    const ACTIVATIONS: [Activation; 2] = [Activation::Relu, Activation::Erf];
+    const ACTIVATIONS: [NtkActivation; 2] = [NtkActivation::Relu, NtkActivation::Erf];
 
     fn network(depth: usize, weight_sd: f64, bias_sd: f64) -> NtkConfig {
         NtkConfig { depth, weight_sd, bias_sd, symmetric: false }
@@ -303,7 +314,7 @@ mod tests {
     /// Two unit vectors at a right angle and at one of 60 degrees, `weight_sd^2 / d = 1` and no bias.
     #[test]
     fn one_hidden_layer_of_relu_by_hand() {
-        let ntk = Ntk::new(Activation::Relu, &network(1, 2.0_f64.sqrt(), 0.0), 2);
+        let ntk = Ntk::new(NtkActivation::Relu, &network(1, 2.0_f64.sqrt(), 0.0), 2);
         let square = ntk.covariance(1.0, 1.0, 2.0);
         assert!((square.nngp - FRAC_1_PI).abs() < 1e-15 && (square.ntk - FRAC_1_PI).abs() < 1e-15);
         let near = ntk.covariance(1.0, 1.0, 1.0);
@@ -318,7 +329,7 @@ mod tests {
     /// `S_1 = 1` for the point with itself, and 1/2 for points whose norms are 1 and 1/2.
     #[test]
     fn one_hidden_layer_of_erf_by_hand() {
-        let ntk = Ntk::new(Activation::Erf, &network(1, 1.0, 0.0), 1);
+        let ntk = Ntk::new(NtkActivation::Erf, &network(1, 1.0, 0.0), 1);
         let own = ntk.covariance(1.0, 1.0, 0.0);
         let nngp = FRAC_2_PI * (2.0_f64 / 3.0).asin();
         assert!((own.nngp - nngp).abs() < 1e-15);
@@ -360,11 +371,11 @@ mod tests {
             for activation in ACTIVATIONS {
                 let pair = Ntk::new(activation, &config, dims).covariance(xx, cc, gap);
                 let (square, tangent) = match activation {
-                    Activation::Relu => (
+                    NtkActivation::Relu => (
                         expectation(|z| z.max(0.0), a, b, turn),
                         expectation(|z| if z > 0.0 { 1.0 } else { 0.0 }, a, b, turn),
                     ),
-                    Activation::Erf => (
+                    NtkActivation::Erf => (
                         expectation(|z| 2.0 * normal::cdf(z * 2.0_f64.sqrt()) - 1.0, a, b, turn),
                         expectation(|z| 2.0 / PI.sqrt() * (-z * z).exp(), a, b, turn),
                     ),
@@ -378,19 +389,19 @@ mod tests {
     }
 
     /// The recursion as it is printed, with inner products and cosines: `(NNGP, NTK)`.
-    fn printed(activation: Activation, config: &NtkConfig, x: &[f64], c: &[f64]) -> (f64, f64) {
+    fn printed(activation: NtkActivation, config: &NtkConfig, x: &[f64], c: &[f64]) -> (f64, f64) {
         let (w, bias) = (config.weight_sd.powi(2), config.bias_sd.powi(2));
         let first = |a: &[f64], b: &[f64]| {
             w * a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / a.len() as f64 + bias
         };
         let pair = |xx: f64, xc: f64, cc: f64| match activation {
-            Activation::Relu => {
+            NtkActivation::Relu => {
                 let cos = (xc / (xx * cc).sqrt()).clamp(-1.0, 1.0);
                 let theta = cos.acos();
                 let square = (xx * cc).sqrt() * (theta.sin() + (PI - theta) * cos) / (2.0 * PI);
                 (w * square + bias, w * (PI - theta) / (2.0 * PI))
             }
-            Activation::Erf => {
+            NtkActivation::Erf => {
                 let sides = ((1.0 + 2.0 * xx) * (1.0 + 2.0 * cc)).sqrt();
                 let square = 2.0 / PI * (2.0 * xc / sides).asin();
                 (w * square + bias, w * 4.0 / PI / (sides * sides - 4.0 * xc * xc).sqrt())
@@ -471,7 +482,7 @@ mod tests {
     /// Inputs at the distance `epsilon` of each other: the ReLU kernel falls off in proportion to it, however small it is.
     #[test]
     fn close_points_keep_their_digits() {
-        let ntk = Ntk::new(Activation::Relu, &network(2, 1.5, 0.05), 1);
+        let ntk = Ntk::new(NtkActivation::Relu, &network(2, 1.5, 0.05), 1);
         let fall = |epsilon: f64| {
             // Of equal norms, so that the distance is all that differs.
             (ntk.value(0.5, 0.5, 0.0) - ntk.value(0.5, 0.5, epsilon * epsilon)) / epsilon
