@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::time::Instant;
 
+use crate::report::statistics::{mean, median};
 use noregret::math::cholesky::Cholesky;
 use noregret::math::rng::{Purpose, Seed};
 use noregret::strategy::history::{Choice, Duplicates, History, Outcome};
@@ -20,8 +21,7 @@ use noregret::surrogate::gp::kernel::{Form, Kernel};
 use noregret::surrogate::gp::posterior::Gp;
 use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Error, Params, Space, Study};
-use noregret_testkit::Problem;
-use noregret_testkit::statistics::{mean, median};
+use noregret_problems::Problem;
 use pulp::{Arch, Simd, WithSimd};
 use rand::RngExt;
 use serde::Serialize;
@@ -159,7 +159,7 @@ pub struct Subsample {
 
 /// Runs the measurements.
 fn measure(config: &Config, algorithm: &'static str) -> Result<SpeedReport, Error> {
-    let problem = Problem::by_name("hartmann-6d").expect("invariant: a problem of the testkit");
+    let problem = Problem::by_name("hartmann-6d").expect("invariant: a known problem");
     let threads = rayon::current_num_threads();
     let progress = Progress::new(2 * config.sizes.len() as u64 + 4, "speed");
     let mut suggestions = Vec::new();

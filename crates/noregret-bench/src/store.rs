@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::report::statistics::median;
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
 use noregret_store::{
     Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
 };
-use noregret_testkit::statistics::median;
 use serde::Serialize;
 
 use crate::BenchError;

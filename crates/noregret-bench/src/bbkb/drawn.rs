@@ -101,7 +101,7 @@ pub(super) fn binary_arms(arms: usize, dims: usize, seed: Seed) -> Vec<f64> {
 
 /// Adds to each value what no smooth function explains: a normal number of `share` of the values' deviation.
 pub(super) fn roughen(values: &mut [f64], share: f64, seed: Seed) {
-    let sd = noregret_testkit::statistics::standard_deviation(values);
+    let sd = crate::report::statistics::standard_deviation(values);
     let mut rng = seed.stream(Purpose::Experiment, 0, ROUGHNESS);
     for value in values {
         let z: f64 = StandardNormal.sample(&mut rng);
@@ -111,7 +111,7 @@ pub(super) fn roughen(values: &mut [f64], share: f64, seed: Seed) {
 
 #[cfg(test)]
 mod tests {
-    use noregret_testkit::statistics::{mean, standard_deviation};
+    use crate::report::statistics::{mean, standard_deviation};
 
     use super::*;
 

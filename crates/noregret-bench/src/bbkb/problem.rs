@@ -206,7 +206,7 @@ const SIDE: usize = 50;
 
 /// Minus Branin on a regular grid, ends included; the second coordinate varies fastest.
 fn grid(arms: Option<usize>) -> Problem {
-    let branin = noregret_testkit::problems::branin();
+    let branin = noregret_problems::branin();
     let at = |i: usize| i as f64 / (SIDE - 1) as f64;
     let points: Vec<[f64; 2]> =
         spread(SIDE * SIDE, arms).into_iter().map(|arm| [at(arm / SIDE), at(arm % SIDE)]).collect();
@@ -257,7 +257,7 @@ fn single(features: &[f64]) -> Vec<f32> {
 mod tests {
     use std::fs;
 
-    use noregret_testkit::statistics::{mean, standard_deviation};
+    use crate::report::statistics::{mean, standard_deviation};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use noregret_testkit::statistics::mean;
+use crate::report::statistics::mean;
 
 use super::EVALUATIONS;
 use crate::report::table::compact;

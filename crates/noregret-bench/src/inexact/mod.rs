@@ -16,7 +16,7 @@ mod setting;
 
 use std::io::Write;
 
-use noregret_testkit::Problem;
+use noregret_problems::Problem;
 
 use crate::report::Progress;
 use crate::setting::Setting;
@@ -87,7 +87,7 @@ const CASES: [Case; 6] = [
 
 impl Case {
     fn problem(&self) -> Problem {
-        Problem::by_name(self.problem).expect("invariant: the test kit has all cases, see the test")
+        Problem::by_name(self.problem).expect("invariant: all cases are known, see the test")
     }
 }
 

@@ -19,7 +19,7 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::posterior::Gp;
 use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Direction, Error, Space, Study};
-use noregret_testkit::Problem;
+use noregret_problems::Problem;
 
 use super::{Contender, Setting, setting};
 use crate::BenchError;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use noregret_testkit::Problem;
-use noregret_testkit::statistics::{
+use crate::report::statistics::{
     benjamini_hochberg, mean, normality_test, signed_rank_test, standard_deviation, student_t_test,
     welch_t_test,
 };
+use noregret_problems::Problem;
 
 use super::{ALGORITHMS, PROBLEMS, Setting, setting};
 use crate::report::table::{compact, mean_sd_rank};

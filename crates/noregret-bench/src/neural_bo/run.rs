@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use crate::report::statistics::standard_deviation;
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Direction, Duplicates, Space, Study};
-use noregret_testkit::Problem;
-use noregret_testkit::statistics::standard_deviation;
+use noregret_problems::Problem;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -27,8 +27,7 @@ pub(super) struct Target {
 impl Target {
     /// The function of this name, which must be one of the experiment's; with a seed, its minimum is moved to a place of that seed's.
     pub(super) fn new(name: &str, setting: Setting, shift: Option<u64>) -> Self {
-        let mut problem =
-            Problem::by_name(name).expect("invariant: the test kit has all of these, see the test");
+        let mut problem = Problem::by_name(name).expect("invariant: all of these are known, see the test");
         if let Some(seed) = shift {
             problem = problem.shifted(seed);
             problem.name = format!("{name}-shifted");

@@ -10,7 +10,7 @@
 //! function, where the slope is lost in rounding, is in no basin at all.
 
 use noregret::math::lbfgsb::Lbfgsb;
-use noregret_testkit::Problem;
+use noregret_problems::Problem;
 
 /// Side of the cube of one step, as a share of the box. The finest ripples that we have are Griewank's, 2 pi of a side of
 /// 1200: with 0.005 of the box from crest to crest, a step to either side is a fifth of that.

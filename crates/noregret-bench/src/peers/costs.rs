@@ -1,6 +1,6 @@
 //! What the suggestions cost: time, memory, and runs that failed.
 
-use noregret_testkit::statistics::median;
+use crate::report::statistics::median;
 
 use super::blocks::Runs;
 use super::findings::{Figure, Finding, batches_of};

@@ -9,7 +9,7 @@
 //! ends it (`FLOOR`). A run that failed is infinitely worse than one that did not, and as good as another
 //! that did.
 
-use noregret_testkit::statistics::{holm, median, signed_rank_test};
+use crate::report::statistics::{holm, median, signed_rank_test};
 
 use super::blocks::{Block, Runs, common};
 use super::findings::{Finding, batches_of};

@@ -1,6 +1,6 @@
 //! Regrets themselves: at the end of the runs, and on the way there.
 
-use noregret_testkit::statistics::quantile;
+use crate::report::statistics::quantile;
 
 use super::blocks::Runs;
 use super::findings::{Figure, Finding, batches_of};

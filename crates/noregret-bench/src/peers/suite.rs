@@ -2,7 +2,7 @@
 
 use super::task::Task;
 
-/// Functions by their names in the test kit, by what is hard about them. Minima are moved to random places, and what leaves the box is mirrored
+/// Functions by name, grouped by what is hard about them. Minima are moved to random places, and what leaves the box is mirrored
 /// back, which makes creases; `-translated` has what the formula says there instead (only functions whose minimum stays the lowest value, see
 /// the test in `task.rs`). `-noisy` adds noise, `-mixed` makes whole numbers and categories of some coordinates, `-pool` leaves 50,000 random
 /// points to choose from, `-million` a million.

@@ -1,9 +1,9 @@
 //! What is to be minimised, in terms that every contender understands.
 
+use crate::report::statistics::standard_deviation;
 use noregret::math::rng::{Purpose, Seed, Stream};
 use noregret::{Param, Pool, Space, SpaceError, Value};
-use noregret_testkit::Problem;
-use noregret_testkit::statistics::standard_deviation;
+use noregret_problems::Problem;
 use rand::RngExt;
 use serde_json::{Map, Value as Json, json};
 
@@ -60,8 +60,7 @@ impl Task {
             (_, Some(plain)) => (plain, Some(MILLION)),
             _ => (plain, None),
         };
-        let problem =
-            Problem::by_name(plain).expect("invariant: the test kit has all of these, see the test");
+        let problem = Problem::by_name(plain).expect("invariant: all of these are known, see the test");
         let problem = if translated { problem.translated(seed) } else { problem.shifted(seed) };
         let dims = problem.dims();
         let mut rng = Seed(seed).stream(Purpose::Experiment, 0, 0);

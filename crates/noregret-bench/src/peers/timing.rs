@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
+use crate::report::statistics::median;
 use noregret::Params;
 use noregret::math::rng::{Purpose, Seed};
-use noregret_testkit::statistics::median;
 
 use super::Config;
 use super::contender::{Contender, point_of};

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
+use crate::report::statistics::{mean, standard_deviation};
 use noregret::math::cholesky::NotPositiveDefinite;
 use noregret::math::rng::{Purpose, Seed, Stream};
 use noregret::surrogate::neural::draw::{Data, Draw, Sampler};
 use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Space};
-use noregret_testkit::statistics::{mean, standard_deviation};
 use rayon::prelude::*;
 
 use super::objective::{drawn, grid};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use noregret_testkit::statistics::{mean, paired_t_test, signed_rank_test};
+use crate::report::statistics::{mean, paired_t_test, signed_rank_test};
 
 use super::{Setting, setting};
 use crate::report::table::compact;

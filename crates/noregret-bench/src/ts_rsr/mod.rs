@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Algorithm, Direction, Duplicates, Params, Space, Study};
-use noregret_testkit::Problem;
+use noregret_problems::Problem;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -326,7 +326,7 @@ const BATCHES: [usize; 5] = [5, 10, 20, 50, 100];
 
 /// How long a batch takes, by its size: Hartmann-6 with 500 observations, hyperparameters known, the fastest of five.
 fn speed(options: &Options, out: &mut dyn Write) -> Result<(), BenchError> {
-    let problem = Problem::by_name("hartmann-6d").expect("invariant: the test kit has it, see the test");
+    let problem = Problem::by_name("hartmann-6d").expect("invariant: a known problem");
     let space = Space::bounds(&problem.bounds)?;
     let mut study = Study::builder()
         .space(space.clone())

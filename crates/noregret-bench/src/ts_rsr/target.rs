@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use noregret::math::rng::{Purpose, Seed, Stream};
-use noregret_testkit::Problem;
+use noregret_problems::Problem;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -45,7 +45,7 @@ impl Target {
 }
 
 fn known(name: &str, bounds: &[(f64, f64)]) -> Target {
-    let problem = Problem::by_name(name).expect("invariant: the test kit has all of these, see the test");
+    let problem = Problem::by_name(name).expect("invariant: all of these are known, see the test");
     let problem = problem.on(bounds.to_vec());
     Target { bounds: bounds.to_vec(), minimum: problem.minimum, value: Box::new(move |x| problem.value(x)) }
 }

@@ -1,6 +1,6 @@
-//! Sample statistics for tests and reports, bounds with a stated false-alarm rate, and tests of hypotheses.
+//! Sample statistics and tests of hypotheses, for reports.
 //!
-//! NaN among the values makes the answer NaN: a failed run never disappears in a mean.
+//! NaN among the values makes the result NaN: a failed run never disappears in a mean.
 
 mod friedman;
 mod normality;
@@ -73,20 +73,6 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
         before += tied.len();
     }
     ranks
-}
-
-/// Whether the mean of `n` independent draws with deviation `sd` lies within `sigmas` standard errors of `expected`.
-///
-/// By the normal law a right program fails at 5 sigmas once in 1.7 million tests, at 4 once in 16 thousand.
-pub fn within_sd(mean: f64, expected: f64, sd: f64, n: usize, sigmas: f64) -> bool {
-    (mean - expected).abs() <= sigmas * sd / (n as f64).sqrt()
-}
-
-/// Whether `hits` among `n` independent trials, each of the given probability, lie within `sigmas` deviations of
-/// their expected number.
-pub fn share_within_sd(hits: usize, n: usize, probability: f64, sigmas: f64) -> bool {
-    let sd = (probability * (1.0 - probability)).sqrt();
-    within_sd(hits as f64 / n as f64, probability, sd, n, sigmas)
 }
 
 /// Kolmogorov's distance: the largest gap between the distribution of the sample and `cdf`. NaN for no values.
@@ -212,14 +198,6 @@ mod tests {
         assert_eq!(ranks(&[0.0, -0.0]), [1.5, 1.5]);
         assert_eq!(ranks(&[-f64::NAN, 2.0, f64::NAN, 1.0]), [3.5, 2.0, 3.5, 1.0]);
         assert!(ranks(&[]).is_empty());
-    }
-
-    #[test]
-    fn bounds_are_in_standard_errors() {
-        assert!(within_sd(0.5, 0.0, 1.0, 100, 5.0));
-        assert!(!within_sd(0.51, 0.0, 1.0, 100, 5.0));
-        assert!(!within_sd(f64::NAN, 0.0, 1.0, 100, 5.0));
-        assert!(share_within_sd(550, 1000, 0.5, 4.0) && !share_within_sd(580, 1000, 0.5, 4.0));
     }
 
     /// The example of Benjamini & Hochberg 1995, section 4.1: four of fifteen are rejected at 5 %.

@@ -54,7 +54,7 @@ fn approximate(ranks: &[f64], sum: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::samples::{A, B, close};
+    use crate::report::statistics::samples::{A, B, close};
 
     /// `stats.wilcoxon(a, b, alternative="greater", method=...)`, SciPy 1.17.1.
     #[test]

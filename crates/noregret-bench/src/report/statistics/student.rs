@@ -134,7 +134,7 @@ pub fn paired_t_test(larger: &[f64], smaller: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::samples::{A, B, C, close};
+    use crate::report::statistics::samples::{A, B, C, close};
 
     /// `mpmath.betainc(df/2, 1/2, 0, df/(df + t^2), regularized=True) / 2`, mpmath 1.3.0 with 40 digits; SciPy 1.17.1's
     /// `stats.t.sf` agrees to 15.

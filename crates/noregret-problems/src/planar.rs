@@ -1,6 +1,6 @@
 //! Problems of two dimensions.
 
-use super::{Problem, cube};
+use crate::{Problem, cube};
 use std::f64::consts::{PI, TAU};
 
 /// Branin (1972): three equal minima in two valleys, on `[-5, 10] x [0, 15]`.

@@ -1,7 +1,7 @@
 //! Hartmann (1973): four Gaussian wells in the unit cube.
 //! `f(x) = - sum_i alpha_i exp(- sum_j A_ij (x_j - P_ij)^2)`, for three, four and six dimensions.
 
-use super::{Problem, cube};
+use crate::{Problem, cube};
 
 const ALPHA: [f64; 4] = [1.0, 1.2, 3.0, 3.2];
 

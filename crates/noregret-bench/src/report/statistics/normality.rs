@@ -128,7 +128,7 @@ impl Scaled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::samples::{A, B, C};
+    use crate::report::statistics::samples::{A, B, C};
 
     /// `stats.kstwo.sf(d, n)`, SciPy 1.17.1.
     #[test]

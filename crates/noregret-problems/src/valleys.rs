@@ -1,6 +1,6 @@
 //! Smooth polynomial problems of any dimension.
 
-use super::{Problem, cube};
+use crate::{Problem, cube};
 
 /// The squared distance from the origin, on `[-5.12, 5.12]^d`.
 pub fn sphere(d: usize) -> Problem {

@@ -1,6 +1,6 @@
 //! Problems of any dimension with many local minima over one global bowl.
 
-use super::{Problem, cube};
+use crate::{Problem, cube};
 use std::f64::consts::{E, PI, TAU};
 
 /// Ackley (1987), on `[-32.768, 32.768]^d`: nearly flat far out, a narrow funnel with a kink at the origin.

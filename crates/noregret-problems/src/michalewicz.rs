@@ -5,7 +5,7 @@
 //! one valley between each pair of neighbouring zeros `pi sqrt(k / i)`, and the logarithm of its depth is concave
 //! there, so the bottom is the one zero of the logarithmic derivative.
 
-use super::{Problem, cube};
+use crate::{Problem, cube};
 use std::f64::consts::PI;
 
 /// Half the exponent of the ridges.
