@@ -140,6 +140,7 @@ impl Strategy for TsRsr {
                 }
                 let maxima = Draws::new(state, history, rng)?.maxima(q, rng);
                 if maxima.redrawn > 0 {
+                    diagnostics.counters.insert("redrawn".into(), maxima.redrawn as f64);
                     diagnostics.notes.push(format!(
                         "{} sampled maxima did not exceed the largest mean: {} drawn again, {} replaced",
                         maxima.redrawn + maxima.stand_ins,
