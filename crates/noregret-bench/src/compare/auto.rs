@@ -17,10 +17,10 @@ use noregret::surrogate::gp::kernel::Form;
 use noregret::surrogate::gp::warp::Transform;
 use noregret::surrogate::gp::{GpConfig, Pending};
 
-use crate::peers::contender::Contender;
-use crate::peers::findings;
-use crate::peers::run::Plan;
-use crate::peers::suite::{self, Suite};
+use crate::compare::peers::contender::Contender;
+use crate::compare::peers::findings;
+use crate::compare::peers::run::MethodRun;
+use crate::compare::peers::suite::{self, Suite};
 use crate::report::Progress;
 use crate::{BenchError, Options, Output};
 
@@ -133,7 +133,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct AutoArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -152,14 +152,14 @@ pub struct Config {
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
+pub fn run(args: &AutoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
     let all = suite::problems();
     let known: Vec<&str> = all.iter().copied().chain(MORE).collect();
     let problems = if options.problems.is_empty() { all } else { options.problems_among(&known)? };
     let named = options.algorithms_among(&VARIANTS, &VARIANTS)?;
     let given = named.into_iter().map(|name| Ok((name, None)));
-    let tried = config.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
+    let tried = args.tried.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
     let tried = tried.map(|(name, table)| {
         let unreadable = |error: serde_json::Error| BenchError::Variant {
             name: name.to_owned(),
@@ -168,7 +168,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         Ok((name, Some(serde_json::from_str(table).map_err(unreadable)?)))
     });
     let variants: Vec<(&str, Option<Algorithm>)> = given.chain(tried).collect::<Result<_, BenchError>>()?;
-    let batches: Vec<usize> = match config.batches.as_slice() {
+    let batches: Vec<usize> = match args.batches.as_slice() {
         [] => vec![1, 5, 20],
         asked => asked.iter().map(|batch| batch.get()).collect(),
     };
@@ -176,17 +176,17 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         problems,
         batches,
         runs: options.runs_or(RUNS),
-        evaluations: config.evaluations.map(NonZeroUsize::get),
+        evaluations: args.evaluations.map(NonZeroUsize::get),
         seed: FIRST_SEED.wrapping_add(options.seed),
     };
     let mut output = Output::resumed(options, "auto", out)?;
     let progress = Progress::new(suite.len() * variants.len() as u64, "auto");
     for (name, algorithm) in &variants {
         for mut run in suite.runs() {
-            if config.evaluations.is_some() {
+            if args.evaluations.is_some() {
                 run.task.initial = run.task.batch;
             }
-            let plan = Plan { method: name, run: &run };
+            let plan = MethodRun { method: name, run: &run };
             progress.message(plan.to_string());
             if !output.reuse(|record| plan.is_of(record))? {
                 let dims = run.task.problem.dims();
@@ -205,17 +205,17 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::task::Task;
+    use crate::compare::peers::task::Task;
     use crate::report::Record;
 
-    fn config(algorithms: &[&str], tried: &str) -> Config {
+    fn args(algorithms: &[&str], tried: &str) -> AutoArgs {
         let options = Options {
             problems: vec!["branin".into()],
             algorithms: algorithms.iter().map(|name| (*name).to_owned()).collect(),
             runs: std::num::NonZeroU32::new(1),
             ..Options::default()
         };
-        Config {
+        AutoArgs {
             options,
             batches: vec![NonZeroUsize::new(20).unwrap()],
             evaluations: None,
@@ -231,7 +231,7 @@ mod tests {
         }
         let mut out = Vec::new();
         let own = r#"rough={"name":"gp-ei","model":{"kernel":"matern-32"}}"#;
-        run(&config(&["auto", "everywhere"], own), &mut out).unwrap();
+        run(&args(&["auto", "everywhere"], own), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("everywhere") && text.contains("rough"), "{text}");
     }
@@ -239,12 +239,12 @@ mod tests {
     /// With nine evaluations one at a time, a design of nine is all there is, and a third of that is not.
     #[test]
     fn variants_may_size_their_design() {
-        let mut config = config(&["auto"], r#"all={"name":"auto","initial_points":9}"#);
-        config.batches = vec![NonZeroUsize::MIN];
-        config.evaluations = NonZeroUsize::new(9);
-        config.options.json = true;
+        let mut args = args(&["auto"], r#"all={"name":"auto","initial_points":9}"#);
+        args.batches = vec![NonZeroUsize::MIN];
+        args.evaluations = NonZeroUsize::new(9);
+        args.options.json = true;
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let records: Vec<Record> =
             String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(records.iter().all(|record| record.regret_curve.len() == 9), "one batch a point");
@@ -262,8 +262,7 @@ mod tests {
 
     #[test]
     fn a_variant_that_is_none_is_an_error_that_names_it() {
-        let error =
-            run(&config(&["auto"], r#"odd={"name":"gp-ei","speed":1}"#), &mut Vec::new()).unwrap_err();
+        let error = run(&args(&["auto"], r#"odd={"name":"gp-ei","speed":1}"#), &mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("odd") && error.to_string().contains("speed"), "{error}");
     }
 }

@@ -36,7 +36,7 @@ const WORKERS: usize = 2;
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Config {
+pub struct StoreArgs {
     /// Trials of the study
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub trials: usize,
@@ -76,11 +76,11 @@ pub struct StoreReport {
 }
 
 /// Measures and prints.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
+pub fn run(args: &StoreArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let temporary = tempfile::tempdir()?;
-    let folder = config.folder.as_deref().unwrap_or(temporary.path());
-    let report = measure(config.trials.max(2 * SAMPLES), folder)?;
-    if config.json {
+    let folder = args.folder.as_deref().unwrap_or(temporary.path());
+    let report = measure(args.trials.max(2 * SAMPLES), folder)?;
+    if args.json {
         serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {

@@ -10,7 +10,7 @@ const TARGET: &str = "target";
 
 /// A data set.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Table {
+pub(crate) struct DataTable {
     /// Row by row.
     pub(crate) features: Vec<f64>,
     /// One a row.
@@ -18,7 +18,7 @@ pub(crate) struct Table {
 }
 
 /// The table of `dims` features at `path`; `None` if there is no such file.
-pub(crate) fn read(path: &Path, dims: usize) -> Result<Option<Table>, BenchError> {
+pub(crate) fn read(path: &Path, dims: usize) -> Result<Option<DataTable>, BenchError> {
     match fs::read_to_string(path) {
         Ok(text) => parse(&text, dims).map(Some).map_err(|(line, problem)| BenchError::Table {
             path: path.to_owned(),
@@ -31,14 +31,14 @@ pub(crate) fn read(path: &Path, dims: usize) -> Result<Option<Table>, BenchError
 }
 
 /// The table, or the line that is wrong, counted from 1.
-fn parse(text: &str, dims: usize) -> Result<Table, (usize, TableProblem)> {
+fn parse(text: &str, dims: usize) -> Result<DataTable, (usize, TableProblem)> {
     let mut lines = text.lines().zip(1..);
     let header: Vec<&str> = lines.next().map_or("", |(header, _)| header).split(',').collect();
     let last = header[header.len() - 1];
     if header.len() != dims + 1 || last != TARGET {
         return Err((1, TableProblem::Header { dims, found: header.len(), last: last.into() }));
     }
-    let mut table = Table { features: Vec::new(), target: Vec::new() };
+    let mut table = DataTable { features: Vec::new(), target: Vec::new() };
     for (row, line) in lines {
         let cells: Vec<f64> =
             row.split(',').map(number).collect::<Result<_, _>>().map_err(|problem| (line, problem))?;
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn rows_are_read() {
         let table = parse("a,b,target\n1,2.5,3\r\n-1, 0,1e2\n", 2).unwrap();
-        assert_eq!(table, Table { features: vec![1.0, 2.5, -1.0, 0.0], target: vec![3.0, 100.0] });
+        assert_eq!(table, DataTable { features: vec![1.0, 2.5, -1.0, 0.0], target: vec![3.0, 100.0] });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! In which variants the experiment of a paper may be run.
 
 use crate::BenchError;
-use crate::options::Options;
+use crate::Options;
 
 /// A variant of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

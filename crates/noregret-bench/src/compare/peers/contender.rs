@@ -7,10 +7,10 @@ use std::time::Instant;
 use noregret::{Algorithm, Params, Study};
 use serde_json::{Value as Json, json};
 
-use super::Config;
-use super::task::{Point, Task};
+use super::PeersArgs;
+use super::task::{PointJson, Task};
 use crate::BenchError;
-use crate::adapter::{Adapter, Script};
+use crate::harness::adapter::{Adapter, Script};
 use crate::report::peak_memory_mb;
 
 /// A peer, and how its adapter is called.
@@ -59,7 +59,7 @@ pub(crate) struct Contender {
     pool: Option<rayon::ThreadPool>,
     /// The study of the run, and the numbers of its running trials with their points.
     study: Option<Study>,
-    running: VecDeque<(u64, Point)>,
+    running: VecDeque<(u64, PointJson)>,
     /// The peer's version, once its adapter has told it.
     version: Option<String>,
     /// Failures of the adapter in this run.
@@ -74,15 +74,15 @@ enum Method {
 
 impl Contender {
     /// A peer, or one of our algorithms as it is.
-    pub(super) fn new(method: &'static str, config: &Config, threads: usize) -> Result<Self, BenchError> {
+    pub(super) fn new(method: &'static str, args: &PeersArgs, threads: usize) -> Result<Self, BenchError> {
         let peer = PEERS.iter().find(|peer| peer.method == method);
         let method = match peer {
             Some(peer) => Method::Peer(peer, None),
             None => Method::Ours(Box::new(Algorithm::by_name(method).map_err(noregret::Error::from)?)),
         };
         let mut contender = Self::bare(method);
-        contender.environments.clone_from(&config.environments);
-        contender.adapters.clone_from(&config.adapters);
+        contender.environments.clone_from(&args.environments);
+        contender.adapters.clone_from(&args.adapters);
         contender.threads = threads;
         // Where no pool can be made, our algorithms run on as many threads as the machine has.
         contender.pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
@@ -132,7 +132,7 @@ impl Contender {
     }
 
     /// The next points, and the seconds that finding them took.
-    pub(crate) fn ask(&mut self, n: usize) -> Result<(Vec<Point>, f64), BenchError> {
+    pub(crate) fn ask(&mut self, n: usize) -> Result<(Vec<PointJson>, f64), BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();
             let trials = match &self.pool {
@@ -150,7 +150,7 @@ impl Contender {
     }
 
     /// Tells the values of the points just asked for; answers the seconds that took.
-    pub(crate) fn tell(&mut self, points: &[Point], values: &[f64]) -> Result<f64, BenchError> {
+    pub(crate) fn tell(&mut self, points: &[PointJson], values: &[f64]) -> Result<f64, BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();
             for ((number, _), value) in self.running.drain(..).zip(values) {
@@ -170,7 +170,7 @@ impl Contender {
             }
             return Ok(());
         }
-        let points: Vec<Point> = points.iter().map(point_of).collect();
+        let points: Vec<PointJson> = points.iter().map(point_of).collect();
         self.converse(&json!({"cmd": "tell", "points": points, "values": values}));
         Ok(())
     }
@@ -220,7 +220,7 @@ impl Contender {
 }
 
 /// A point as adapters know it.
-pub(super) fn point_of(params: &Params) -> Point {
+pub(super) fn point_of(params: &Params) -> PointJson {
     match serde_json::to_value(params) {
         Ok(Json::Object(point)) => point,
         _ => unreachable!("invariant: parameters are a map"),

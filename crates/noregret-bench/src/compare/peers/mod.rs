@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use crate::report::Progress;
 use crate::{BenchError, Options, Output};
 use contender::Contender;
-use run::Plan;
+use run::MethodRun;
 use suite::Suite;
 
 /// Repetitions, each with a minimum in another place.
@@ -71,7 +71,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct PeersArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -111,40 +111,40 @@ pub struct Config {
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
+pub fn run(args: &PeersArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
     let chosen = |asked: bool, quick: &'static [&'static str], all: &[&'static str]| -> Vec<&'static str> {
-        if config.quick && !asked { quick.to_vec() } else { all.to_vec() }
+        if args.quick && !asked { quick.to_vec() } else { all.to_vec() }
     };
     let problems = options.problems_among(&suite::problems())?;
     let problems = chosen(!options.problems.is_empty(), QUICK.0, &problems);
-    let threads = config.threads.map_or(2, NonZeroUsize::get);
-    if !config.sizes.is_empty() {
+    let threads = args.threads.map_or(2, NonZeroUsize::get);
+    if !args.sizes.is_empty() {
         let methods = options.algorithms_among(&contender::names(), &timing::METHODS)?;
-        return timing::run(config, &methods, threads, out);
+        return timing::run(args, &methods, threads, out);
     }
     let methods = options.algorithms_among(&contender::names(), &contender::default_names())?;
     let methods = chosen(!options.algorithms.is_empty(), QUICK.2, &methods);
-    let batches = match (config.batches.is_empty(), config.quick) {
-        (false, _) => config.batches.iter().map(|batch| batch.get()).collect(),
+    let batches = match (args.batches.is_empty(), args.quick) {
+        (false, _) => args.batches.iter().map(|batch| batch.get()).collect(),
         (true, true) => QUICK.1.to_vec(),
         (true, false) => vec![1, 5, 20],
     };
     let suite = Suite {
         problems,
         batches,
-        runs: options.runs_or(if config.quick { QUICK.3 } else { RUNS }),
-        evaluations: config.evaluations.map(NonZeroUsize::get),
+        runs: options.runs_or(if args.quick { QUICK.3 } else { RUNS }),
+        evaluations: args.evaluations.map(NonZeroUsize::get),
         seed: options.seed,
     };
     let mut output = Output::resumed(options, "peers", out)?;
     let progress = Progress::new(suite.len() * methods.len() as u64, "peers");
     for method in &methods {
-        let mut contender = Contender::new(method, config, threads)?;
+        let mut contender = Contender::new(method, args, threads)?;
         for run in suite.runs() {
-            let plan = Plan { method, run: &run };
+            let plan = MethodRun { method, run: &run };
             progress.message(plan.to_string());
-            if !output.reuse(|record| plan.is_of(record))? && !config.recorded {
+            if !output.reuse(|record| plan.is_of(record))? && !args.recorded {
                 output.record(plan.execute(&mut contender)?)?;
             }
             progress.advance(1);
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    fn config(algorithms: &str, problems: &str) -> Config {
+    fn args(algorithms: &str, problems: &str) -> PeersArgs {
         let list = |names: &str| names.split(',').map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
@@ -170,21 +170,26 @@ mod tests {
             ..Options::default()
         };
         let size = |n| NonZeroUsize::new(n).unwrap();
-        Config { options, batches: vec![size(1), size(3)], evaluations: Some(size(12)), ..Config::default() }
+        PeersArgs {
+            options,
+            batches: vec![size(1), size(3)],
+            evaluations: Some(size(12)),
+            ..PeersArgs::default()
+        }
     }
 
     #[test]
     fn our_own_algorithms_run_on_every_sort_of_problem_and_are_ranked() {
-        let mut config = config("gp-ei,random", "branin,hartmann-6d-noisy,levy-5d-mixed");
+        let mut args = args("gp-ei,random", "branin,hartmann-6d-noisy,levy-5d-mixed");
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in ["mean rank", "critical difference", "levy-5d-mixed", "seconds", "18 blocks"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        config.options.json = true;
+        args.options.json = true;
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let records = Record::read_all(&out[..]).unwrap();
         assert_eq!(records.len(), 2 * 3 * 2 * 3);
         for record in &records {
@@ -196,9 +201,9 @@ mod tests {
     #[test]
     fn a_folder_gets_a_page_and_is_enough_for_another() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config("gp-ei,random", "branin,levy-5d-mixed");
-        config.options.out = Some(folder.path().to_owned());
-        run(&config, &mut Vec::new()).unwrap();
+        let mut args = args("gp-ei,random", "branin,levy-5d-mixed");
+        args.options.out = Some(folder.path().to_owned());
+        run(&args, &mut Vec::new()).unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let page = read("peers.html");
         crate::report::html::tests::assert_well_formed(&page);
@@ -207,17 +212,17 @@ mod tests {
             assert_eq!(record.extra.contains_key("global_basin"), record.problem == "branin");
         }
         // A peer that has no environment here, and no record: nothing is run, and the page says who is missing.
-        config.options.algorithms.push("optuna-tpe".into());
-        config.recorded = true;
+        args.options.algorithms.push("optuna-tpe".into());
+        args.recorded = true;
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("No runs of: optuna-tpe") && text.contains("12 blocks"), "{text}");
     }
 
     #[test]
     fn a_peer_that_cannot_be_started_is_an_error_that_says_how() {
-        let error = run(&config("optuna-gp", "branin"), &mut Vec::new()).unwrap_err();
+        let error = run(&args("optuna-gp", "branin"), &mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("make_environments.sh"), "{error}");
     }
 

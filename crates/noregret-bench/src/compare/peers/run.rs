@@ -8,28 +8,28 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::basin;
 use super::contender::Contender;
-use super::suite::Run;
-use super::task::Point;
+use super::suite::TaskRun;
+use super::task::PointJson;
 use crate::BenchError;
 use crate::report::Record;
 
 /// What is run.
-pub(crate) struct Plan<'a> {
+pub(crate) struct MethodRun<'a> {
     pub(crate) method: &'a str,
-    pub(crate) run: &'a Run,
+    pub(crate) run: &'a TaskRun,
 }
 
-impl fmt::Display for Plan<'_> {
+impl fmt::Display for MethodRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Run { task, number, .. } = self.run;
+        let TaskRun { task, number, .. } = self.run;
         write!(f, "{}, {}, batches of {}, run {number}", self.method, task.name, task.batch)
     }
 }
 
-impl Plan<'_> {
+impl MethodRun<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(crate) fn is_of(&self, record: &Record) -> bool {
-        let Run { task, seed, .. } = self.run;
+        let TaskRun { task, seed, .. } = self.run;
         record.problem == task.name
             && record.algorithm == self.method
             && (record.seed, record.batch, record.evaluations) == (*seed, task.batch, task.evaluations)
@@ -37,9 +37,9 @@ impl Plan<'_> {
 
     /// Runs it. A method that fails on the way keeps what it has found, and the record says so.
     pub(crate) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
-        let Run { task, number, seed } = self.run;
+        let TaskRun { task, number, seed } = self.run;
         let mut noise = Seed(*seed).stream(Purpose::Noise, 0, 0);
-        let (mut best, mut best_point, mut done, mut rounds) = (f64::INFINITY, None::<Point>, 0, 0);
+        let (mut best, mut best_point, mut done, mut rounds) = (f64::INFINITY, None::<PointJson>, 0, 0);
         let (mut curve, mut cumulative, mut seconds, mut points_of_model) = (Vec::new(), 0.0, 0.0, 0);
         contender.start(task, *seed)?;
         while done < task.evaluations && contender.problem.is_none() {

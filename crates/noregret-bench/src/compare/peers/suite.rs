@@ -69,7 +69,7 @@ pub(crate) struct Suite {
 }
 
 /// A task with the number and the seed of its run.
-pub(crate) struct Run {
+pub(crate) struct TaskRun {
     pub(crate) task: Task,
     pub(crate) number: u32,
     pub(crate) seed: u64,
@@ -82,10 +82,10 @@ impl Suite {
     }
 
     /// Problem after problem.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = Run> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = TaskRun> {
         let of = move |problem, batch: usize, number| {
             let seed = self.seed.wrapping_add(u64::from(number));
-            Run { task: Task::new(problem, batch, self.evaluations, seed), number, seed }
+            TaskRun { task: Task::new(problem, batch, self.evaluations, seed), number, seed }
         };
         self.problems.iter().flat_map(move |problem| {
             self.batches.iter().flat_map(move |batch| (0..self.runs).map(move |run| of(problem, *batch, run)))

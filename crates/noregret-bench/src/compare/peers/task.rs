@@ -8,7 +8,7 @@ use rand::RngExt;
 use serde_json::{Map, Value as Json, json};
 
 /// A point: values by name.
-pub(crate) type Point = Map<String, Json>;
+pub(crate) type PointJson = Map<String, Json>;
 
 /// Noise of `-noisy` problems, as a share of the deviation of values at random points.
 const NOISE: f64 = 0.1;
@@ -22,7 +22,7 @@ const POOL: usize = 50_000;
 const MILLION: usize = 1_000_000;
 
 /// One coordinate of a problem.
-enum Axis {
+enum Coordinate {
     Float,
     /// `LEVELS` whole numbers, evenly over the range.
     Int,
@@ -41,7 +41,7 @@ pub(crate) struct Task {
     pub(crate) initial: usize,
     /// The lowest value there is; of `-mixed` problems that of the function, which their points need not reach.
     pub(crate) minimum: f64,
-    axes: Vec<Axis>,
+    axes: Vec<Coordinate>,
     /// The only points, if they are so many.
     pool: Option<Pool>,
 }
@@ -72,14 +72,14 @@ impl Task {
         let noise = if noisy { NOISE * standard_deviation(&values) } else { 0.0 };
         let mut axis = |i: usize| {
             if only_categories || mixed && i % 3 == 2 {
-                Axis::Category((0..CHOICES).map(|_| rng.random()).collect())
+                Coordinate::Category((0..CHOICES).map(|_| rng.random()).collect())
             } else if mixed && i % 3 == 1 {
-                Axis::Int
+                Coordinate::Int
             } else {
-                Axis::Float
+                Coordinate::Float
             }
         };
-        let axes: Vec<Axis> = (0..dims).map(&mut axis).collect();
+        let axes: Vec<Coordinate> = (0..dims).map(&mut axis).collect();
         let initial = (2 * dims).clamp(5, 20).max(batch);
         let usual = match dims {
             ..=2 => 30,
@@ -103,12 +103,12 @@ impl Task {
         if let Some(pool) = &self.pool {
             return Ok(Space::pool(pool.clone()));
         }
-        let param = |(i, axis): (usize, &Axis)| {
+        let param = |(i, axis): (usize, &Coordinate)| {
             let (low, high) = self.problem.bounds[i];
             let param = match axis {
-                Axis::Float => Param::Float { low, high, log: false },
-                Axis::Int => Param::Int { low: 0, high: i64::from(LEVELS) - 1, log: false },
-                Axis::Category(places) => Param::Categorical {
+                Coordinate::Float => Param::Float { low, high, log: false },
+                Coordinate::Int => Param::Int { low: 0, high: i64::from(LEVELS) - 1, log: false },
+                Coordinate::Category(places) => Param::Categorical {
                     choices: (0..places.len()).map(|c| Value::from(category(c))).collect(),
                 },
             };
@@ -119,16 +119,16 @@ impl Task {
 
     /// Parameters for adapters.
     pub(crate) fn space_json(&self) -> Json {
-        let parameter = |(i, axis): (usize, &Axis)| {
+        let parameter = |(i, axis): (usize, &Coordinate)| {
             let (low, high) = self.problem.bounds[i];
             match axis {
-                Axis::Float => {
+                Coordinate::Float => {
                     json!({"name": name(i), "type": "float", "low": low, "high": high, "log": false})
                 }
-                Axis::Int => {
+                Coordinate::Int => {
                     json!({"name": name(i), "type": "int", "low": 0, "high": LEVELS - 1, "log": false})
                 }
-                Axis::Category(places) => {
+                Coordinate::Category(places) => {
                     let choices: Vec<String> = (0..places.len()).map(category).collect();
                     json!({"name": name(i), "type": "categorical", "choices": choices})
                 }
@@ -139,25 +139,25 @@ impl Task {
 
     /// Whether every coordinate may be any number of its range.
     pub(crate) fn is_continuous(&self) -> bool {
-        self.pool.is_none() && self.axes.iter().all(|axis| matches!(axis, Axis::Float))
+        self.pool.is_none() && self.axes.iter().all(|axis| matches!(axis, Coordinate::Float))
     }
 
     /// The value at a point, without noise; NaN if it is none.
-    pub(crate) fn value(&self, point: &Point) -> f64 {
+    pub(crate) fn value(&self, point: &PointJson) -> f64 {
         let x = self.coordinates(point);
         if x.iter().any(|x| x.is_nan()) { f64::NAN } else { self.problem.value(&x) }
     }
 
     /// Where a point lies in the problem's box; NaN for what it does not say.
-    pub(crate) fn coordinates(&self, point: &Point) -> Vec<f64> {
-        let coordinate = |(i, axis): (usize, &Axis)| {
+    pub(crate) fn coordinates(&self, point: &PointJson) -> Vec<f64> {
+        let coordinate = |(i, axis): (usize, &Coordinate)| {
             let (low, high) = self.problem.bounds[i];
             let value = point.get(&name(i));
             let number = value.and_then(Json::as_f64).unwrap_or(f64::NAN);
             match axis {
-                Axis::Float => number,
-                Axis::Int => low + (high - low) * number / f64::from(LEVELS - 1),
-                Axis::Category(places) => {
+                Coordinate::Float => number,
+                Coordinate::Int => low + (high - low) * number / f64::from(LEVELS - 1),
+                Coordinate::Category(places) => {
                     let chosen = (0..places.len()).find(|&c| value == Some(&Json::from(category(c))));
                     chosen.map_or(f64::NAN, |c| low + (high - low) * places[c])
                 }
@@ -188,11 +188,11 @@ fn lowest_row(problem: &Problem, pool: &Pool) -> f64 {
 }
 
 /// The lowest value among all combinations of categories, counted through: at most a million in ten dimensions.
-fn lowest_combination(problem: &Problem, axes: &[Axis]) -> f64 {
+fn lowest_combination(problem: &Problem, axes: &[Coordinate]) -> f64 {
     let mut u = vec![0.0; axes.len()];
     let mut value = |mut combination: usize| {
         for (u, axis) in u.iter_mut().zip(axes) {
-            if let Axis::Category(places) = axis {
+            if let Coordinate::Category(places) = axis {
                 *u = places[combination % places.len()];
                 combination /= places.len();
             }
@@ -228,7 +228,7 @@ mod tests {
                 let Json::Object(point) = serde_json::to_value(&params).unwrap() else { panic!() };
                 assert!(task.value(&point) >= task.problem.minimum - 1e-9, "{problem} at {params}");
             }
-            assert!(task.value(&Point::new()).is_nan());
+            assert!(task.value(&PointJson::new()).is_nan());
             assert_eq!(task.noise > 0.0, problem.ends_with("-noisy"));
             assert_eq!(task.is_continuous(), !problem.ends_with("-mixed"));
         }
@@ -258,7 +258,7 @@ mod tests {
                 combination /= CHOICES;
                 (name(i), Json::from(category(c)))
             };
-            (0..5).map(choice).collect::<Point>()
+            (0..5).map(choice).collect::<PointJson>()
         };
         let best = (0..CHOICES.pow(5)).map(|c| task.value(&point(c))).fold(f64::INFINITY, f64::min);
         // Two ways to the same coordinates, which may round differently.

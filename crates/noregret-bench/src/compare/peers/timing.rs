@@ -11,7 +11,7 @@ use crate::report::statistics::median;
 use noregret::Params;
 use noregret::math::rng::{Purpose, Seed};
 
-use super::Config;
+use super::PeersArgs;
 use super::contender::{Contender, point_of};
 use super::task::Task;
 use crate::report::table::compact;
@@ -32,26 +32,26 @@ const MOST_SECONDS: f64 = 60.0;
 /// Times all methods at all sizes. Each peer gets a process of its own for each size, so that its memory is that size's; ours share that of the
 /// benchmark.
 pub(super) fn run(
-    config: &Config,
+    args: &PeersArgs,
     methods: &[&'static str],
     threads: usize,
     out: &mut dyn Write,
 ) -> Result<(), BenchError> {
-    let options = &config.options;
+    let options = &args.options;
     let mut output = Output::resumed(options, "peers-timing", out)?;
     let runs = options.runs_or(1);
-    let total = config.sizes.len() * methods.len() * runs as usize;
+    let total = args.sizes.len() * methods.len() * runs as usize;
     let progress = Progress::new(total as u64, "peers");
     // Methods take turns, so that a slow minute of the machine does not meet one of them alone.
-    for &n in &config.sizes {
+    for &n in &args.sizes {
         for run in 0..runs {
             for method in methods {
                 progress.message(format!("{method} after {n} evaluations, run {run}"));
                 let same = |r: &Record| {
                     (r.algorithm.as_str(), r.evaluations, r.seed) == (method, n.get(), options.seed_of(run))
                 };
-                if !output.reuse(same)? && !config.recorded {
-                    let mut contender = Contender::new(method, config, threads)?;
+                if !output.reuse(same)? && !args.recorded {
+                    let mut contender = Contender::new(method, args, threads)?;
                     let record = time(&mut contender, method, n.get(), run, options.seed_of(run))?;
                     output.record(record)?;
                 }
@@ -61,7 +61,7 @@ pub(super) fn run(
     }
     drop(progress);
     let records = output.records().to_vec();
-    let sizes: Vec<usize> = config.sizes.iter().map(|n| n.get()).collect();
+    let sizes: Vec<usize> = args.sizes.iter().map(|n| n.get()).collect();
     output.text(report(methods, &sizes, threads, &records))
 }
 
@@ -78,7 +78,7 @@ fn time(
     contender.start(&task, seed)?;
     // Most libraries insist on a design of their own.
     let value =
-        |points: &[super::task::Point]| -> Vec<f64> { points.iter().map(|x| task.value(x)).collect() };
+        |points: &[super::task::PointJson]| -> Vec<f64> { points.iter().map(|x| task.value(x)).collect() };
     let (design, _) = contender.ask(task.initial)?;
     contender.tell(&design, &value(&design))?;
     let space = task.space()?;
@@ -192,11 +192,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
         let sizes = [12, 30].into_iter().filter_map(NonZeroUsize::new).collect();
-        let mut config = Config { options, sizes, ..Config::default() };
+        let mut args = PeersArgs { options, sizes, ..PeersArgs::default() };
         let mut go = |recorded| {
-            config.recorded = recorded;
+            args.recorded = recorded;
             let mut out = Vec::new();
-            run(&config, &["gp-ei", "random"], 1, &mut out).unwrap();
+            run(&args, &["gp-ei", "random"], 1, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         let text = go(false);

@@ -31,7 +31,7 @@ fn normals(n: usize, rng: &mut Stream) -> Vec<f64> {
 }
 
 /// A smooth function of arms.
-pub(super) struct Function {
+pub(super) struct RandomFunction {
     dims: usize,
     /// `F x d`, row by row.
     frequencies: Vec<f64>,
@@ -40,7 +40,7 @@ pub(super) struct Function {
     weights: Vec<f64>,
 }
 
-impl Function {
+impl RandomFunction {
     /// The function of this seed.
     pub(super) fn new(dims: usize, lengthscale: f64, seed: Seed) -> Self {
         let mut rng = seed.stream(Purpose::Experiment, 0, FUNCTION);
@@ -121,7 +121,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let arms = normal_arms(2 * BLOCK + 10, 3, Seed(1));
-                let values = Function::new(3, 2.0, Seed(1)).values(&arms);
+                let values = RandomFunction::new(3, 2.0, Seed(1)).values(&arms);
                 (arms, values)
             })
         };
@@ -151,7 +151,7 @@ mod tests {
         let (a, b) = ([0.3_f32, -1.0], [1.5_f32, 0.6]);
         let products: Vec<f64> = (0..n)
             .map(|seed| {
-                let function = Function::new(2, lengthscale, Seed(seed));
+                let function = RandomFunction::new(2, lengthscale, Seed(seed));
                 function.value(&a) * function.value(&b)
             })
             .collect();

@@ -33,45 +33,51 @@ use std::path::Path;
 
 use noregret::math::rng::Seed;
 
-use super::drawn::{self, Function};
-use crate::{BenchError, data_table};
+use super::drawn::{self, RandomFunction};
+use crate::BenchError;
+use crate::harness::data_table;
 
 /// The problems by name.
-pub(crate) const PROBLEMS: [&str; 5] = ["problem-g", "abalone", "cadata", "nas", "scaling"];
+pub(super) const PROBLEMS: [&str; 5] = ["problem-g", "abalone", "cadata", "nas", "scaling"];
 
 /// A finite set of arms and the value of each.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Problem {
+pub(super) struct ArmSet {
     /// One of [`PROBLEMS`].
-    pub(crate) name: &'static str,
+    pub(super) name: &'static str,
     /// What was really used, e.g. "abalone (synthetic stand-in of the same size)".
-    pub(crate) title: String,
+    pub(super) title: String,
     /// Row by row.
-    pub(crate) features: Vec<f32>,
+    pub(super) features: Vec<f32>,
     /// Features of an arm.
-    pub(crate) dims: usize,
+    pub(super) dims: usize,
     /// In `[0, 1]`, the larger the better.
-    pub(crate) values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// Lengthscale of the Gaussian kernel, in units of `features`.
-    pub(crate) bandwidth: f64,
+    pub(super) bandwidth: f64,
 }
 
-impl Problem {
+impl ArmSet {
     /// Number of arms.
-    pub(crate) fn arms(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// The value of the best arm.
+    pub(super) fn best(&self) -> f64 {
+        self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
-/// The problem of this name, its data set from the folder `data` if it has one and the file is there.
+/// The arms of this name, their data set from the folder `data` if it has one and the file is there.
 ///
 /// With `arms`, `scaling` has so many; the others have at most so many, spread evenly over all of theirs. There are always two.
-pub(crate) fn problem(name: &str, arms: Option<usize>, data: &Path) -> Result<Problem, BenchError> {
+pub(super) fn arm_set(name: &str, arms: Option<usize>, data: &Path) -> Result<ArmSet, BenchError> {
     match name {
         "problem-g" => Ok(grid(arms)),
-        "abalone" => ABALONE.problem(arms, data),
-        "cadata" => CADATA.problem(arms, data),
-        "nas" => NAS.problem(arms, data),
+        "abalone" => ABALONE.arm_set(arms, data),
+        "cadata" => CADATA.arm_set(arms, data),
+        "nas" => NAS.arm_set(arms, data),
         "scaling" => Ok(scaling(arms)),
         _ => Err(BenchError::UnknownName { kind: "problem", name: name.into(), known: PROBLEMS.to_vec() }),
     }
@@ -127,7 +133,7 @@ const SCALING_SEED: Seed = Seed(4);
 const ROUGHNESS: f64 = 0.1;
 
 impl DataSet {
-    fn problem(&self, arms: Option<usize>, data: &Path) -> Result<Problem, BenchError> {
+    fn arm_set(&self, arms: Option<usize>, data: &Path) -> Result<ArmSet, BenchError> {
         let &Self { name, dims, bandwidth, .. } = self;
         let path = data.join(format!("{name}.csv"));
         let table = data_table::read(&path, dims)?;
@@ -145,7 +151,7 @@ impl DataSet {
             None => self.stand_in(&features),
         };
         to_unit(&mut values);
-        Ok(Problem { name, title, features, dims, values, bandwidth })
+        Ok(ArmSet { name, title, features, dims, values, bandwidth })
     }
 
     /// Arms of the stand-in.
@@ -162,7 +168,7 @@ impl DataSet {
             Scaling::Standard => self.bandwidth,
             Scaling::Halves(_) => 1.0,
         };
-        let mut values = Function::new(self.dims, lengthscale, self.seed).values(features);
+        let mut values = RandomFunction::new(self.dims, lengthscale, self.seed).values(features);
         drawn::roughen(&mut values, ROUGHNESS, self.seed);
         values
     }
@@ -205,7 +211,7 @@ fn shrink(features: &mut [f64], dims: usize, columns: std::ops::Range<usize>) {
 const SIDE: usize = 50;
 
 /// Minus Branin on a regular grid, ends included; the second coordinate varies fastest.
-fn grid(arms: Option<usize>) -> Problem {
+fn grid(arms: Option<usize>) -> ArmSet {
     let branin = noregret_problems::branin();
     let at = |i: usize| i as f64 / (SIDE - 1) as f64;
     let points: Vec<[f64; 2]> =
@@ -213,7 +219,7 @@ fn grid(arms: Option<usize>) -> Problem {
     let mut values: Vec<f64> =
         points.iter().map(|[u, v]| -branin.value(&[15.0 * u - 5.0, 15.0 * v])).collect();
     to_unit(&mut values);
-    Problem {
+    ArmSet {
         name: "problem-g",
         title: format!("problem-g (Branin on a grid of {SIDE} x {SIDE})"),
         features: single(points.as_flattened()),
@@ -224,13 +230,13 @@ fn grid(arms: Option<usize>) -> Problem {
 }
 
 /// A function drawn from the kernel, on normal arms.
-fn scaling(arms: Option<usize>) -> Problem {
+fn scaling(arms: Option<usize>) -> ArmSet {
     let (arms, dims, bandwidth) = (arms.unwrap_or(1_000_000).max(2), 16, 30.0);
     let features = drawn::normal_arms(arms, dims, SCALING_SEED);
-    let mut values = Function::new(dims, bandwidth, SCALING_SEED).values(&features);
+    let mut values = RandomFunction::new(dims, bandwidth, SCALING_SEED).values(&features);
     to_unit(&mut values);
     let title = format!("scaling ({arms} normal arms, a function drawn from the kernel)");
-    Problem { name: "scaling", title, features, dims, values, bandwidth }
+    ArmSet { name: "scaling", title, features, dims, values, bandwidth }
 }
 
 /// At most `arms` of `rows` rows, evenly spaced.
@@ -261,15 +267,15 @@ mod tests {
 
     use super::*;
 
-    fn without_data(name: &str, arms: Option<usize>) -> Problem {
-        problem(name, arms, Path::new("there/is/no/such/folder")).unwrap()
+    fn without_data(name: &str, arms: Option<usize>) -> ArmSet {
+        arm_set(name, arms, Path::new("there/is/no/such/folder")).unwrap()
     }
 
-    fn best(problem: &Problem) -> usize {
-        (0..problem.arms()).max_by(|&a, &b| problem.values[a].total_cmp(&problem.values[b])).unwrap()
+    fn best(problem: &ArmSet) -> usize {
+        (0..problem.len()).max_by(|&a, &b| problem.values[a].total_cmp(&problem.values[b])).unwrap()
     }
 
-    fn column(problem: &Problem, k: usize) -> Vec<f64> {
+    fn column(problem: &ArmSet, k: usize) -> Vec<f64> {
         problem.features.iter().skip(k).step_by(problem.dims).map(|x| f64::from(*x)).collect()
     }
 
@@ -279,7 +285,7 @@ mod tests {
         for (name, (arms, dims)) in PROBLEMS.into_iter().zip(sizes) {
             let asked = (name == "scaling").then_some(arms);
             let problem = without_data(name, asked);
-            assert_eq!((problem.name, problem.arms(), problem.dims), (name, arms, dims));
+            assert_eq!((problem.name, problem.len(), problem.dims), (name, arms, dims));
             assert_eq!(problem.features.len(), arms * dims);
             assert!(problem.features.iter().all(|x| x.is_finite()));
             assert!(problem.values.iter().all(|y| (0.0..=1.0).contains(y)), "{name}");
@@ -289,7 +295,7 @@ mod tests {
             assert_eq!(problem.title.contains("synthetic stand-in of the same size"), is_data);
             assert_eq!(problem, without_data(name, asked));
         }
-        assert_eq!(problem("mnist", None, Path::new("")).unwrap_err().to_string().split(';').next(), {
+        assert_eq!(arm_set("mnist", None, Path::new("")).unwrap_err().to_string().split(';').next(), {
             Some("unknown problem `mnist`")
         });
     }
@@ -300,7 +306,7 @@ mod tests {
         let g = without_data("problem-g", None);
         let best = best(&g);
         assert_eq!((best / SIDE, best % SIDE), BEST);
-        let lowest = (0..g.arms()).min_by(|&a, &b| g.values[a].total_cmp(&g.values[b])).unwrap();
+        let lowest = (0..g.len()).min_by(|&a, &b| g.values[a].total_cmp(&g.values[b])).unwrap();
         assert_eq!(lowest, 0, "the corner (-5, 0)");
         assert_eq!(g.features[2 * 2499..], [1.0, 1.0]);
         assert_eq!(g.features[2 * 51..2 * 52], [1.0 / 49.0, 1.0 / 49.0]);
@@ -317,7 +323,7 @@ mod tests {
         assert_eq!(spread(3, Some(100)), [0, 1, 2]);
         assert_eq!((spread(10, Some(0)).len(), spread(1, None).len()), (2, 1));
         let g = without_data("problem-g", Some(100));
-        assert_eq!((g.arms(), g.features.len()), (100, 200));
+        assert_eq!((g.len(), g.features.len()), (100, 200));
         assert!(g.values.contains(&0.0) && g.values.contains(&1.0));
     }
 
@@ -344,7 +350,7 @@ mod tests {
         let csv = format!("a,b,c,d,e,f,g,h,target\n{}\n", rows.join("\n"));
         let path = folder.path().join("abalone.csv");
         fs::write(&path, &csv).unwrap();
-        let abalone = problem("abalone", None, folder.path()).unwrap();
+        let abalone = arm_set("abalone", None, folder.path()).unwrap();
         assert_eq!(abalone.values, [0.5, 0.0, 1.0]);
         assert_eq!(abalone.title, format!("abalone ({})", path.display()));
         // 0, 1, 2 and 0, 10, 20 have the same scores; constant features are 0.
@@ -355,10 +361,10 @@ mod tests {
         assert_eq!(abalone.features[8..16], [0.0; 8]);
 
         fs::write(&path, csv.replace("1e3", "large")).unwrap();
-        let error = problem("abalone", None, folder.path()).unwrap_err().to_string();
+        let error = arm_set("abalone", None, folder.path()).unwrap_err().to_string();
         assert!(error.ends_with("abalone.csv, line 2: `large` is not a finite number"), "{error}");
         fs::write(folder.path().join("nas.csv"), csv).unwrap();
-        let error = problem("nas", None, folder.path()).unwrap_err().to_string();
+        let error = arm_set("nas", None, folder.path()).unwrap_err().to_string();
         assert!(
             error.ends_with(
                 "line 1: 9 columns, the last called `target`, in place of 19 features and `target`"

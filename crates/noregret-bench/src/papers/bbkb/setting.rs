@@ -23,9 +23,9 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
-use super::problem::Problem;
+use super::problem::ArmSet;
 use super::{INITIAL, NOISE};
-use crate::setting::Setting;
+use crate::Setting;
 
 /// What it is, in a line.
 pub(super) fn describe(setting: Setting) -> &'static str {
@@ -37,7 +37,7 @@ pub(super) fn describe(setting: Setting) -> &'static str {
 }
 
 /// The algorithm of this name for a problem and a number of pulls.
-pub(super) fn algorithm(setting: Setting, name: &str, problem: &Problem, rounds: usize) -> Algorithm {
+pub(super) fn algorithm(setting: Setting, name: &str, problem: &ArmSet, rounds: usize) -> Algorithm {
     let fixed = |value| Tunable::fixed(value);
     let model = GpConfig {
         kernel: Form::SquaredExponential,
@@ -92,7 +92,7 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &Problem, rounds:
 }
 
 /// The bandwidth in units of the pool's coordinates, which run from the smallest to the largest value of each feature.
-fn lengthscales(problem: &Problem) -> Vec<f64> {
+fn lengthscales(problem: &ArmSet) -> Vec<f64> {
     let column = |j: usize| problem.features.iter().skip(j).step_by(problem.dims).map(|x| f64::from(*x));
     let scale = |j: usize| {
         let low = column(j).fold(f64::INFINITY, f64::min);

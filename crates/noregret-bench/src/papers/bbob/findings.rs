@@ -22,14 +22,14 @@ const GROUPS: [(&str, u32); 5] = [
 ];
 
 /// The records of an experiment, and what occurs in them.
-struct Runs<'a> {
+struct BbobRecords<'a> {
     records: Vec<&'a Record>,
     dimensions: Vec<u32>,
     algorithms: Vec<String>,
 }
 
 pub(super) fn report(output: &mut Output<'_>) -> Result<(), BenchError> {
-    let runs = Runs::of(output.records());
+    let runs = BbobRecords::of(output.records());
     let seconds =
         |runs: &[&Record]| compact(mean(&runs.iter().map(|run| run.seconds_per_point).collect::<Vec<f64>>()));
     let mut text = format!(
@@ -70,7 +70,7 @@ fn final_share(runs: &[&Record]) -> String {
     format!("{:.3}", share(runs, n))
 }
 
-impl<'a> Runs<'a> {
+impl<'a> BbobRecords<'a> {
     fn of(records: &'a [Record]) -> Self {
         let records: Vec<&Record> = records.iter().collect();
         let dimensions = distinct(&records, dims);
@@ -200,7 +200,7 @@ mod tests {
             assert!((share(&runs, n) - expected).abs() < 1e-15, "{n}");
         }
         assert!(share(&runs, 0).is_nan() && share(&runs, 5).is_nan() && share(&[], 1).is_nan());
-        let plot = Runs::of(&records).figure();
+        let plot = BbobRecords::of(&records).figure();
         let points = &plot.panels[0].series[0].points;
         assert_eq!(points.len(), 4);
         assert!((points[2].x - 1.5).abs() < 1e-15 && (points[2].mean - expected[2]).abs() < 1e-15);
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn every_function_is_in_one_group() {
         let all: Vec<Record> = (1..=24).map(|number| record(number, &[1.0])).collect();
-        let text = Runs::of(&all).by_group().to_string();
+        let text = BbobRecords::of(&all).by_group().to_string();
         for group in
             ["f1 to f5, separable", "f6 to f9", "f10 to f14", "f15 to f19", "f20 to f24, weakly structured"]
         {

@@ -14,8 +14,8 @@
 //! - `auto` is told how many evaluations there will be, as by users of `noregret run`; the others have no use for it.
 
 mod findings;
+mod problem;
 mod run;
-mod suite;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ use noregret::Algorithm;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output};
-use run::Plan;
-use suite::Suite;
+use problem::Coco;
+use run::BbobRun;
 
 /// Instances in the paper.
 const INSTANCES: u32 = 15;
@@ -68,7 +68,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct BbobArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -95,19 +95,19 @@ pub struct Config {
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
+pub fn run(args: &BbobArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
     let setting = options.setting_among(&["ours"])?;
     let functions = options.problems_among(&FUNCTIONS)?;
     let known: Vec<&str> = Algorithm::all().iter().map(|algorithm| algorithm.name).collect();
     let usual: (&[u32], &[&str], u32) =
-        if config.quick { QUICK } else { (&DIMENSIONS, &ALGORITHMS, INSTANCES) };
+        if args.quick { QUICK } else { (&DIMENSIONS, &ALGORITHMS, INSTANCES) };
     let algorithms = options.algorithms_among(&known, usual.1)?;
     let instances = options.runs_or(usual.2);
-    let first = config.first_instance.map_or(0, |first| first - 1);
-    let dimensions = if config.dimensions.is_empty() { usual.0 } else { &config.dimensions };
+    let first = args.first_instance.map_or(0, |first| first - 1);
+    let dimensions = if args.dimensions.is_empty() { usual.0 } else { &args.dimensions };
     let mut output = Output::resumed(options, "bbob", out)?;
-    let mut suite = Suite::new(config);
+    let mut suite = Coco::new(args);
     let evaluations: u32 = dimensions.iter().map(|dims| EVALUATIONS * dims).sum();
     let steps = functions.len() as u64 * algorithms.len() as u64 * u64::from(evaluations * instances);
     let progress = Progress::new(steps, "bbob");
@@ -120,7 +120,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
                         run + 1
                     ));
                     let seed = options.seed_of(run);
-                    let plan = Plan { function, dims, setting, algorithm, run, seed };
+                    let plan = BbobRun { function, dims, setting, algorithm, run, seed };
                     if output.reuse(|record| plan.is_of(record))? {
                         progress.advance(u64::from(plan.evaluations()));
                     } else {
@@ -143,18 +143,18 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    fn parsed(arguments: &str) -> Result<Config, clap::Error> {
-        let command = Config::augment_args(clap::Command::new("bbob").no_binary_name(true));
-        Config::from_arg_matches(&command.try_get_matches_from(arguments.split_whitespace())?)
+    fn parsed(arguments: &str) -> Result<BbobArgs, clap::Error> {
+        let command = BbobArgs::augment_args(clap::Command::new("bbob").no_binary_name(true));
+        BbobArgs::from_arg_matches(&command.try_get_matches_from(arguments.split_whitespace())?)
     }
 
     #[test]
     fn flags() {
-        let config =
+        let args =
             parsed("--dimensions 2,10 --problems f3,f24 --runs 4 --environments envs --quick").unwrap();
-        assert_eq!(config.first_instance, Some(1));
-        assert_eq!((config.dimensions.as_slice(), config.quick), ([2, 10].as_slice(), true));
-        assert_eq!(config.options.problems_among(&FUNCTIONS).unwrap(), ["f3", "f24"]);
+        assert_eq!(args.first_instance, Some(1));
+        assert_eq!((args.dimensions.as_slice(), args.quick), ([2, 10].as_slice(), true));
+        assert_eq!(args.options.problems_among(&FUNCTIONS).unwrap(), ["f3", "f24"]);
         assert_eq!(parsed("").unwrap().adapters, PathBuf::from("benchmarks/peers"));
         for bad in ["--dimensions 1", "--dimensions 41", "--dimensions two", "--first-instance 0"] {
             assert!(parsed(bad).is_err(), "{bad}");
@@ -201,7 +201,7 @@ mod tests {
             for algorithm in ["auto", "random"] {
                 let run = first_instance - 1;
                 let seed = 7 + u64::from(run);
-                let plan = Plan { function, dims, setting: "ours", algorithm, run, seed };
+                let plan = BbobRun { function, dims, setting: "ours", algorithm, run, seed };
                 let mut curve = vec![1e3; 20 * dims as usize];
                 *curve.last_mut().unwrap() = if algorithm == "auto" { last } else { 1e3 };
                 plan.record(curve, 0.0, 1.0).write_line(&mut lines).unwrap();
@@ -210,9 +210,9 @@ mod tests {
         std::fs::write(folder.path().join("bbob.jsonl"), &lines).unwrap();
         let flags = "--dimensions 2,3 --problems f1,f20 --algorithms auto,random --runs 1 --seed 7 --out";
         let flags = format!("--first-instance {first_instance} {flags} {}", folder.path().display());
-        let config = parsed(&flags).unwrap();
+        let args = parsed(&flags).unwrap();
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         // In 3 dimensions 11 of 51 targets are reached on both functions; in 2 all of them on one, none on the other.
         for part in [" 3  0.216   0.000", " 2  0.500   0.000", "separable", "weakly structured"] {

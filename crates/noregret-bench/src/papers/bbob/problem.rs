@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::Config;
+use super::BbobArgs;
 use crate::BenchError;
-use crate::adapter::{Adapter, Script};
+use crate::harness::adapter::{Adapter, Script};
 
 const SCRIPT: Script = Script { environment: ".venv-bbob", name: "bbob.py", argument: None };
 
 /// Where functions are to be had; the process starts with the first of them.
-pub(super) struct Suite {
+pub(super) struct Coco {
     environments: Option<PathBuf>,
     adapters: PathBuf,
     process: Option<Adapter>,
@@ -21,7 +21,7 @@ pub(super) struct Suite {
 type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<f64, BenchError> + 'a;
 
 /// A function that can be evaluated.
-pub(super) struct Problem<'a> {
+pub(super) struct Instance<'a> {
     /// Of its parameters.
     pub(super) bounds: Vec<(f64, f64)>,
     /// Its smallest value.
@@ -30,9 +30,9 @@ pub(super) struct Problem<'a> {
     pub(super) evaluate: Box<Evaluate<'a>>,
 }
 
-impl Suite {
-    pub(super) fn new(config: &Config) -> Self {
-        let Config { environments, adapters, .. } = config.clone();
+impl Coco {
+    pub(super) fn new(args: &BbobArgs) -> Self {
+        let BbobArgs { environments, adapters, .. } = args.clone();
         Self { environments, adapters, process: None }
     }
 
@@ -42,7 +42,7 @@ impl Suite {
         function: u32,
         dims: u32,
         instance: u32,
-    ) -> Result<Problem<'_>, BenchError> {
+    ) -> Result<Instance<'_>, BenchError> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(Adapter::start(&SCRIPT, self.environments.as_deref(), &self.adapters, 1)?),
@@ -56,7 +56,7 @@ impl Suite {
             let answer = converse(process, &json!({"cmd": "evaluate", "points": [x]}))?;
             number(&answer["values"][0])
         };
-        Ok(Problem { bounds, optimum, evaluate: Box::new(evaluate) })
+        Ok(Instance { bounds, optimum, evaluate: Box::new(evaluate) })
     }
 }
 

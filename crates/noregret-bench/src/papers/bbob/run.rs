@@ -6,12 +6,12 @@ use std::time::Instant;
 use noregret::{Algorithm, Direction, Space, Study};
 
 use super::EVALUATIONS;
-use super::suite::Problem;
+use super::problem::Instance;
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
 /// What is run.
-pub(super) struct Plan<'a> {
+pub(super) struct BbobRun<'a> {
     /// `f1` to `f24`.
     pub(super) function: &'a str,
     pub(super) dims: u32,
@@ -21,7 +21,7 @@ pub(super) struct Plan<'a> {
     pub(super) seed: u64,
 }
 
-impl Plan<'_> {
+impl BbobRun<'_> {
     /// The number of the function, from 1.
     pub(super) fn number(&self) -> u32 {
         self.function[1..].parse().expect("invariant: all functions are named so, see the test")
@@ -51,7 +51,7 @@ impl Plan<'_> {
     /// Runs it; every evaluation counts as a step of `progress`.
     pub(super) fn execute(
         &self,
-        problem: &mut Problem<'_>,
+        problem: &mut Instance<'_>,
         progress: &Progress,
     ) -> Result<Record, BenchError> {
         let mut study = Study::builder()
@@ -111,14 +111,14 @@ mod tests {
     use super::super::FUNCTIONS;
     use super::*;
 
-    fn plan(algorithm: &str) -> Plan<'_> {
-        Plan { function: "f12", dims: 2, setting: "ours", algorithm, run: 4, seed: 9 }
+    fn plan(algorithm: &str) -> BbobRun<'_> {
+        BbobRun { function: "f12", dims: 2, setting: "ours", algorithm, run: 4, seed: 9 }
     }
 
     #[test]
     fn functions_are_named_by_their_numbers() {
         for (number, function) in (1..).zip(FUNCTIONS) {
-            assert_eq!(Plan { function, ..plan("random") }.number(), number);
+            assert_eq!(BbobRun { function, ..plan("random") }.number(), number);
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
                 Ok(value)
             };
             let mut problem =
-                Problem { bounds: vec![(-5.0, 5.0); 2], optimum: -7.0, evaluate: Box::new(evaluate) };
+                Instance { bounds: vec![(-5.0, 5.0); 2], optimum: -7.0, evaluate: Box::new(evaluate) };
             let plan = plan(algorithm);
             let record = plan.execute(&mut problem, &Progress::new(40, "")).unwrap();
             drop(problem);

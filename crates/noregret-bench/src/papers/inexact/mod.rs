@@ -11,16 +11,16 @@
 //! - The paper prints plots only. Numbers beside ours come from the authors' public code, run by us.
 
 mod findings;
+mod problem;
 mod run;
 mod setting;
 
 use std::io::Write;
 
-use noregret_problems::Problem;
-
+use crate::Setting;
 use crate::report::Progress;
-use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
+use problem::{CASES, Case};
 
 /// Repetitions in the paper.
 const RUNS: u32 = 20;
@@ -45,7 +45,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct InexactArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -68,38 +68,15 @@ pub enum Ablation {
     SmallDesign,
 }
 
-/// A function, its initial points and its rounds, as in section 5.1 and, for the small design, the authors' script.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    problem: &'static str,
-    large: (usize, usize),
-    small: (usize, usize),
-}
-
-const CASES: [Case; 6] = [
-    Case { problem: "branin", large: (20, 80), small: (10, 20) },
-    Case { problem: "rastrigin-3d", large: (30, 100), small: (15, 45) },
-    Case { problem: "hartmann-3d", large: (30, 100), small: (15, 45) },
-    Case { problem: "hartmann-4d", large: (40, 100), small: (20, 60) },
-    Case { problem: "levy-5d", large: (50, 150), small: (25, 50) },
-    Case { problem: "hartmann-6d", large: (60, 200), small: (30, 90) },
-];
-
-impl Case {
-    fn problem(&self) -> Problem {
-        Problem::by_name(self.problem).expect("invariant: all cases are known, see the test")
-    }
-}
-
 /// A solver under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Contender {
+struct TestedSolver {
     solver: &'static str,
     /// Whether its grid has a fixed size; `None` for solvers without a choice.
     fixed_grid: Option<bool>,
 }
 
-impl Contender {
+impl TestedSolver {
     /// `growing`, `fixed`, or nothing for solvers without a choice.
     fn grid(self) -> Option<&'static str> {
         self.fixed_grid.map(|fixed| if fixed { "fixed" } else { "growing" })
@@ -107,55 +84,55 @@ impl Contender {
 }
 
 /// The solvers to run: with the grid ablation the random grid in both forms, and by default nothing else.
-fn contenders(config: &Config) -> Result<Vec<Contender>, BenchError> {
-    let fixed = config.ablation == Some(Ablation::FixedGrid);
+fn solvers(args: &InexactArgs) -> Result<Vec<TestedSolver>, BenchError> {
+    let fixed = args.ablation == Some(Ablation::FixedGrid);
     let default = if fixed { &PAPER_SOLVERS[..1] } else { &PAPER_SOLVERS[..] };
-    let mut contenders = Vec::new();
-    for solver in config.options.algorithms_among(&SOLVERS, default)? {
+    let mut solvers = Vec::new();
+    for solver in args.options.algorithms_among(&SOLVERS, default)? {
         let is_grid = solver == "random-grid";
-        contenders.push(Contender { solver, fixed_grid: is_grid.then_some(false) });
+        solvers.push(TestedSolver { solver, fixed_grid: is_grid.then_some(false) });
         if is_grid && fixed {
-            contenders.push(Contender { solver, fixed_grid: Some(true) });
+            solvers.push(TestedSolver { solver, fixed_grid: Some(true) });
         }
     }
-    Ok(contenders)
+    Ok(solvers)
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
+pub fn run(args: &InexactArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
     let setting = Setting::of(options, Setting::Paper)?;
     let problems = options.problems_among(&CASES.map(|case| case.problem))?;
-    let contenders = contenders(config)?;
+    let solvers = solvers(args)?;
     let runs = options.runs_or(RUNS);
-    let ablation = match config.ablation {
+    let ablation = match args.ablation {
         None => "",
         Some(Ablation::FixedGrid) => "-fixed-grid",
         Some(Ablation::SmallDesign) => "-small-design",
     };
     let mut output = Output::new(options, format!("inexact-{}{ablation}", setting.name()), out)?;
     let cases: Vec<Case> = CASES.into_iter().filter(|case| problems.contains(&case.problem)).collect();
-    let small = config.ablation == Some(Ablation::SmallDesign);
+    let small = args.ablation == Some(Ablation::SmallDesign);
     let size = |case: &Case| if small { case.small } else { case.large };
 
     let rounds: usize = cases.iter().map(|case| size(case).1).sum();
-    let progress = Progress::new((rounds * contenders.len()) as u64 * u64::from(runs), "inexact");
+    let progress = Progress::new((rounds * solvers.len()) as u64 * u64::from(runs), "inexact");
     for case in &cases {
         let problem = case.problem();
         for run in 0..runs {
-            for &contender in &contenders {
-                progress.message(format!("{}, run {run}, {}", case.problem, contender.solver));
+            for &tested in &solvers {
+                progress.message(format!("{}, run {run}, {}", case.problem, tested.solver));
                 let (initial, rounds) = size(case);
-                let plan = run::Plan {
+                let plan = run::InexactRun {
                     problem: &problem,
                     initial,
                     rounds,
                     setting,
-                    contender,
+                    tested,
                     design: if small { "small" } else { "large" },
                     run,
                     seed: options.seed_of(run),
-                    with_eta: !config.no_eta,
+                    with_eta: !args.no_eta,
                 };
                 output.record(plan.execute()?)?;
                 progress.advance(rounds as u64);
@@ -164,7 +141,7 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
         progress.note(&format!("inexact, {}: {} done, {runs} runs", setting.name(), case.problem));
     }
     drop(progress);
-    findings::report(setting, config.ablation, &mut output)
+    findings::report(setting, args.ablation, &mut output)
 }
 
 #[cfg(test)]
@@ -172,7 +149,7 @@ mod tests {
     use super::*;
     use crate::report::Record;
 
-    fn config(problems: &str, algorithms: &str, setting: Setting) -> Config {
+    fn args(problems: &str, algorithms: &str, setting: Setting) -> InexactArgs {
         let list =
             |names: &str| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let options = Options {
@@ -183,29 +160,17 @@ mod tests {
             json: true,
             ..Options::default()
         };
-        Config { options, ..Config::default() }
-    }
-
-    #[test]
-    fn the_test_kit_has_all_cases() {
-        for case in CASES {
-            let problem = case.problem();
-            let d = problem.dims();
-            assert_eq!((case.large.0, case.small.0), (10 * d, 5 * d), "{}", case.problem);
-            // The settings convert raw units by one side.
-            let side = problem.bounds[0].1 - problem.bounds[0].0;
-            assert!(problem.bounds.iter().all(|(low, high)| (high - low - side).abs() < 1e-12));
-        }
+        InexactArgs { options, ..InexactArgs::default() }
     }
 
     /// A run of six rounds.
-    fn short(setting: Setting, contender: Contender, with_eta: bool) -> Record {
-        let plan = run::Plan {
+    fn short(setting: Setting, tested: TestedSolver, with_eta: bool) -> Record {
+        let plan = run::InexactRun {
             problem: &CASES[0].problem(),
             initial: 10,
             rounds: 6,
             setting,
-            contender,
+            tested,
             design: "small",
             run: 0,
             seed: 1,
@@ -218,8 +183,8 @@ mod tests {
     fn every_setting_and_solver_runs_and_measuring_changes_nothing() {
         for setting in Setting::ALL {
             for solver in SOLVERS {
-                let contender = Contender { solver, fixed_grid: None };
-                let (with, without) = (short(setting, contender, true), short(setting, contender, false));
+                let tested = TestedSolver { solver, fixed_grid: None };
+                let (with, without) = (short(setting, tested, true), short(setting, tested, false));
                 assert_eq!(with.regret_curve, without.regret_curve, "{setting:?}, {solver}");
                 assert_eq!((with.rounds, with.evaluations, with.regret_curve.len()), (6, 16, 7));
                 assert_eq!(with.regret_curve[0].to_bits(), 0.0_f64.to_bits());
@@ -232,9 +197,9 @@ mod tests {
 
     #[test]
     fn the_grid_ablation_runs_both_grids() {
-        let mut config = config("branin", "", Setting::Paper);
-        config.ablation = Some(Ablation::FixedGrid);
-        let both = contenders(&config).unwrap();
+        let mut args = args("branin", "", Setting::Paper);
+        args.ablation = Some(Ablation::FixedGrid);
+        let both = solvers(&args).unwrap();
         let records: Vec<Record> = both.into_iter().map(|c| short(Setting::Paper, c, false)).collect();
         let grids: Vec<_> = records.iter().map(|record| record.extra["grid"].as_str().unwrap()).collect();
         assert_eq!(grids, ["growing", "fixed"]);
@@ -247,10 +212,10 @@ mod tests {
 
     #[test]
     fn machines_get_a_record_for_each_run_and_solver() {
-        let mut config = config("branin", "random-grid,auto", Setting::Ours);
-        config.ablation = Some(Ablation::SmallDesign);
+        let mut args = args("branin", "random-grid,auto", Setting::Ours);
+        args.ablation = Some(Ablation::SmallDesign);
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let records = Record::read_all(&out[..]).unwrap();
         let solvers: Vec<_> = records.iter().map(|record| record.algorithm.as_str()).collect();
         assert_eq!(solvers, ["random-grid", "auto"]);
@@ -259,11 +224,11 @@ mod tests {
 
     #[test]
     fn people_get_tables_and_a_verdict() {
-        let mut config = config("branin", "random-grid,lbfgsb", Setting::Code);
-        config.options.json = false;
-        config.ablation = Some(Ablation::SmallDesign);
+        let mut args = args("branin", "random-grid,lbfgsb", Setting::Code);
+        args.options.json = false;
+        args.ablation = Some(Ablation::SmallDesign);
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in ["Cumulative regret", "random-grid", "Seconds", "eta", "Verdict"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -272,7 +237,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors() {
-        for bad in [config("egg", "", Setting::Paper), config("", "newton", Setting::Paper)] {
+        for bad in [args("egg", "", Setting::Paper), args("", "newton", Setting::Paper)] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

@@ -21,18 +21,18 @@ use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Direction, Error, Space, Study};
 use noregret_problems::Problem;
 
-use super::{Contender, Setting, setting};
+use super::{Setting, TestedSolver, setting};
 use crate::BenchError;
 use crate::report::Record;
 
 /// All that determines a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan<'a> {
+pub(super) struct InexactRun<'a> {
     pub(super) problem: &'a Problem,
     pub(super) initial: usize,
     pub(super) rounds: usize,
     pub(super) setting: Setting,
-    pub(super) contender: Contender,
+    pub(super) tested: TestedSolver,
     /// `large` or `small`.
     pub(super) design: &'static str,
     pub(super) run: u32,
@@ -40,7 +40,7 @@ pub(super) struct Plan<'a> {
     pub(super) with_eta: bool,
 }
 
-impl Plan<'_> {
+impl InexactRun<'_> {
     /// Runs it.
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
         let config = self.config();
@@ -54,7 +54,7 @@ impl Plan<'_> {
             .seed(self.seed)
             .build()?;
 
-        let mut tally = Tally { regret_curve: vec![0.0], best: f64::INFINITY, ..Tally::default() };
+        let mut tally = RunTally { regret_curve: vec![0.0], best: f64::INFINITY, ..RunTally::default() };
         // The same for all solvers: it depends on the seed alone.
         let mut rng = Seed(self.seed).stream(Purpose::Design, 0, 0);
         for u in sobol::points(space.dims(), self.initial, &mut rng).chunks(space.dims()) {
@@ -91,7 +91,7 @@ impl Plan<'_> {
     fn config(&self) -> GpUcbConfig {
         let (low, high) = self.problem.bounds[0];
         let side = high - low;
-        let Contender { solver, fixed_grid } = self.contender;
+        let TestedSolver { solver, fixed_grid } = self.tested;
         GpUcbConfig {
             beta: BetaSchedule::SqrtLog,
             model: setting::model(self.setting, side),
@@ -107,7 +107,7 @@ impl Plan<'_> {
         (self.problem.value(x) - self.problem.minimum).max(0.0)
     }
 
-    fn record(&self, tally: Tally) -> Record {
+    fn record(&self, tally: RunTally) -> Record {
         let rounds = self.rounds as f64;
         let mut extra = BTreeMap::from([
             ("strategy".to_owned(), "gp-ucb".into()),
@@ -116,7 +116,7 @@ impl Plan<'_> {
             ("gradients".to_owned(), tally.work.gradients.into()),
             ("likelihoods".to_owned(), tally.likelihoods.into()),
         ]);
-        if let Some(grid) = self.contender.grid() {
+        if let Some(grid) = self.tested.grid() {
             extra.insert("grid".into(), grid.into());
         }
         if self.with_eta {
@@ -129,7 +129,7 @@ impl Plan<'_> {
             setting: self.setting.name().into(),
             problem: self.problem.name.clone(),
             // The experiment compares solvers of one strategy: they are its algorithms.
-            algorithm: self.contender.solver.into(),
+            algorithm: self.tested.solver.into(),
             run: self.run,
             seed: self.seed,
             batch: 1,
@@ -147,7 +147,7 @@ impl Plan<'_> {
 
 /// What adds up during a run.
 #[derive(Debug, Default)]
-struct Tally {
+struct RunTally {
     regret_curve: Vec<f64>,
     best: f64,
     seconds: f64,

@@ -29,7 +29,7 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
-use crate::setting::Setting;
+use crate::Setting;
 
 /// Tolerance of all solvers in the authors' code, in raw units: `gtol`, `xatol`, `fatol`.
 const TOLERANCE: f64 = 0.01;

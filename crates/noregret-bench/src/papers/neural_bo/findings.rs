@@ -8,7 +8,8 @@ use crate::report::statistics::{
 };
 use noregret_problems::Problem;
 
-use super::{ALGORITHMS, PROBLEMS, Setting, setting};
+use super::problem::{EXAMPLE, FIGURE_1};
+use super::{ALGORITHMS, Setting, setting};
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};
@@ -82,11 +83,11 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
     );
     text += &table_2(&records, &best);
     let _ = writeln!(text, "Seconds a suggestion\n{}", Table::matrix(&seconds));
-    if best.problems.iter().any(|problem| problem == PROBLEMS[12]) {
+    if best.problems.iter().any(|problem| problem == EXAMPLE) {
         let _ = writeln!(
             text,
             "Running minimum on {}, mean ± sd, beside the authors' stored runs of Neural-BO\n{}",
-            PROBLEMS[12],
+            EXAMPLE,
             running_minimum(&records)
         );
     }
@@ -126,7 +127,7 @@ fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
 
 /// The row and the column of the paper's tables, where there are.
 fn printed(problem: &str, algorithm: &str) -> Option<(usize, usize)> {
-    let row = PROBLEMS[..12].iter().position(|known| *known == problem)?;
+    let row = FIGURE_1.iter().position(|known| *known == problem)?;
     Some((row, ALGORITHMS.iter().position(|known| *known == algorithm)?))
 }
 
@@ -200,7 +201,7 @@ fn letters(p_values: &[f64]) -> Vec<String> {
 /// The running minimum at some rounds, for each algorithm and for the authors' Neural-BO.
 fn running_minimum(records: &[Record]) -> Table {
     let records = in_values(records);
-    let of = |record: &&Record| record.problem == PROBLEMS[12];
+    let of = |record: &&Record| record.problem == EXAMPLE;
     let chosen: Vec<Record> = records.iter().filter(of).cloned().collect();
     let rounds = chosen.iter().map(|record| record.rounds).min().unwrap_or(0);
     let steps: Vec<(usize, f64, f64)> = AUTHORS.into_iter().filter(|(step, ..)| *step <= rounds).collect();

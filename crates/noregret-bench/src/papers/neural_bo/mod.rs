@@ -11,34 +11,19 @@
 //! - The COCO suite (Figure 2) is the experiment `bbob`; the applications of section 7.2 are not repeated.
 
 mod findings;
+mod problem;
 mod run;
 mod setting;
 
 use std::io::Write;
 
 use crate::report::Progress;
-use crate::setting::Setting;
-use crate::{BenchError, Options, Output};
-use run::{Plan, Target};
+use crate::{BenchError, Options, Output, Setting};
+use problem::NoisyProblem;
+use run::NeuralBoRun;
 
 /// Repetitions in the paper, and in the authors' repository.
 const RUNS: u32 = 10;
-/// The functions of Figure 1, and last that of the authors' repository.
-const PROBLEMS: [&str; 13] = [
-    "ackley-10d",
-    "ackley-20d",
-    "ackley-50d",
-    "ackley-100d",
-    "levy-10d",
-    "levy-20d",
-    "levy-50d",
-    "levy-100d",
-    "michalewicz-10d",
-    "michalewicz-20d",
-    "michalewicz-50d",
-    "michalewicz-100d",
-    "ackley-2d",
-];
 /// The methods of the tables, in their order.
 const ALGORITHMS: [&str; 7] =
     ["neural-bo", "neural-greedy", "gp-ucb", "gp-ts", "gp-ei", "dngo", "random-forest"];
@@ -65,7 +50,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct NeuralBoArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -88,28 +73,28 @@ pub struct Config {
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
+pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
     let setting = Setting::of(options, Setting::Paper)?;
-    let mut problems = options.problems_among(&PROBLEMS)?;
+    let mut problems = options.problems_among(&problem::problems())?;
     if options.problems.is_empty() {
-        problems = setting::problems(setting, config.quick);
+        problems = setting::problems(setting, args.quick);
     }
     let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS)?;
-    let runs = options.runs_or(if config.quick { QUICK.2 } else { RUNS });
-    let quick = config.quick.then_some(QUICK.1);
-    let rounds = config.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
-    let batch = config.batch.map_or(1, std::num::NonZeroUsize::get);
+    let runs = options.runs_or(if args.quick { QUICK.2 } else { RUNS });
+    let quick = args.quick.then_some(QUICK.1);
+    let rounds = args.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
+    let batch = args.batch.map_or(1, std::num::NonZeroUsize::get);
     let mut output = Output::resumed(options, format!("neural-bo-{}", setting.name()), out)?;
     let steps = problems.len() * algorithms.len() * rounds;
     let progress = Progress::new(steps as u64 * u64::from(runs), "neural-bo");
     for problem in &problems {
         for run in 0..runs {
-            let target = Target::new(problem, setting, config.shifted.then(|| options.seed_of(run)));
+            let target = NoisyProblem::new(problem, setting, args.shifted.then(|| options.seed_of(run)));
             for algorithm in &algorithms {
                 progress.message(format!("{problem}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
-                let plan = Plan { target: &target, setting, algorithm, rounds, batch, run, seed };
+                let plan = NeuralBoRun { target: &target, setting, algorithm, rounds, batch, run, seed };
                 if output.reuse(|record| plan.is_of(record))? {
                     progress.advance(rounds as u64);
                 } else {
@@ -131,7 +116,7 @@ mod tests {
     /// Those that tests run: the quick ones, and the one with settings of its own.
     const TESTED: [&str; 4] = ["gp-ucb", "gp-ts", "gp-ei", "neural-bo"];
 
-    fn config(setting: Setting, problems: &str, algorithms: &str) -> Config {
+    fn args(setting: Setting, problems: &str, algorithms: &str) -> NeuralBoArgs {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
@@ -140,22 +125,22 @@ mod tests {
             setting: Some(setting.name().into()),
             ..Options::default()
         };
-        Config { options, rounds: Some(2), ..Config::default() }
+        NeuralBoArgs { options, rounds: Some(2), ..NeuralBoArgs::default() }
     }
 
-    fn records(config: &Config) -> Vec<Record> {
-        let mut config = config.clone();
-        config.options.json = true;
+    fn records(args: &NeuralBoArgs) -> Vec<Record> {
+        let mut args = args.clone();
+        args.options.json = true;
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         Record::read_all(&out[..]).unwrap()
     }
 
     #[test]
     fn algorithms_run_in_every_setting_from_the_same_points() {
         for setting in Setting::ALL {
-            let config = config(setting, "ackley-10d", &TESTED.join(","));
-            let records = records(&config);
+            let args = args(setting, "ackley-10d", &TESTED.join(","));
+            let records = records(&args);
             assert_eq!(records.len(), 2 * TESTED.len());
             for record in &records {
                 let initial = if setting == Setting::Code { 5 } else { 15 };
@@ -169,9 +154,9 @@ mod tests {
 
     #[test]
     fn shifted_functions_have_a_name_and_a_place_of_their_own() {
-        let mut config = config(Setting::Ours, "levy-10d", "gp-ei");
-        config.shifted = true;
-        let records = records(&config);
+        let mut args = args(Setting::Ours, "levy-10d", "gp-ei");
+        args.shifted = true;
+        let records = records(&args);
         assert!(records.iter().all(|record| record.problem == "levy-10d-shifted"));
         assert_ne!(records[0].regret_curve[0].to_bits(), records[1].regret_curve[0].to_bits());
     }
@@ -188,9 +173,9 @@ mod tests {
 
     #[test]
     fn batches_count_as_rounds_and_runs_repeat() {
-        let mut config = config(Setting::Paper, "michalewicz-10d", "gp-ei");
-        config.batch = std::num::NonZeroUsize::new(3);
-        let (a, b) = (records(&config), records(&config));
+        let mut args = args(Setting::Paper, "michalewicz-10d", "gp-ei");
+        args.batch = std::num::NonZeroUsize::new(3);
+        let (a, b) = (records(&args), records(&args));
         assert_eq!((a[0].evaluations, a[0].batch, a[0].rounds), (21, 3, 2));
         assert_eq!(a[1].regret_curve, b[1].regret_curve);
         assert!(a[0].extra_number("best_value") < 0.0, "{a:?}");
@@ -199,22 +184,22 @@ mod tests {
     #[test]
     fn what_the_folder_holds_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config(Setting::Paper, "levy-10d", "gp-ei");
-        config.options.out = Some(folder.path().to_owned());
-        let first = records(&config);
+        let mut args = args(Setting::Paper, "levy-10d", "gp-ei");
+        args.options.out = Some(folder.path().to_owned());
+        let first = records(&args);
         // The same times to the last digit: these are the records of the first call.
-        assert_eq!(records(&config), first);
-        config.rounds = Some(1);
-        assert_ne!(records(&config)[0].seconds_thinking.to_bits(), first[0].seconds_thinking.to_bits());
+        assert_eq!(records(&args), first);
+        args.rounds = Some(1);
+        assert_ne!(records(&args)[0].seconds_thinking.to_bits(), first[0].seconds_thinking.to_bits());
     }
 
     #[test]
     fn people_get_the_tables_of_the_paper() {
-        let mut config = config(Setting::Code, "", "gp-ei,gp-ts");
+        let mut args = args(Setting::Code, "", "gp-ei,gp-ts");
         let folder = tempfile::tempdir().unwrap();
-        config.options.out = Some(folder.path().to_owned());
+        args.options.out = Some(folder.path().to_owned());
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in ["ackley-2d", "Best value", "Table 1", "Seconds a suggestion", "Running minimum"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -224,7 +209,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors() {
-        for bad in [config(Setting::Paper, "egg", ""), config(Setting::Paper, "", "bobyqa")] {
+        for bad in [args(Setting::Paper, "egg", ""), args(Setting::Paper, "", "bobyqa")] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

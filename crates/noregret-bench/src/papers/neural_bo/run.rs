@@ -3,54 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::report::statistics::standard_deviation;
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Direction, Duplicates, Space, Study};
-use noregret_problems::Problem;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::problem::NoisyProblem;
 use super::{Setting, setting};
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
-/// Uniform points by which a function's range and deviation are estimated.
-const PROBES: usize = 10_000;
-
-/// A function with its noise.
-pub(super) struct Target {
-    pub(super) problem: Problem,
-    /// Standard deviation of the noise.
-    pub(super) noise: f64,
-}
-
-impl Target {
-    /// The function of this name, which must be one of the experiment's; with a seed, its minimum is moved to a place of that seed's.
-    pub(super) fn new(name: &str, setting: Setting, shift: Option<u64>) -> Self {
-        let mut problem = Problem::by_name(name).expect("invariant: all of these are known, see the test");
-        if let Some(seed) = shift {
-            problem = problem.shifted(seed);
-            problem.name = format!("{name}-shifted");
-        }
-        let mut rng = Seed(0).stream(Purpose::Experiment, 0, 0);
-        let mut probe = || {
-            let u: Vec<f64> = (0..problem.dims()).map(|_| rng.random()).collect();
-            problem.at_unit(&u)
-        };
-        let values: Vec<f64> = (0..PROBES).map(|_| probe()).collect();
-        let noise = if setting == Setting::Code {
-            0.1 * standard_deviation(&values)
-        } else {
-            let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            (0.01 * (largest - problem.minimum)).sqrt()
-        };
-        Self { problem, noise }
-    }
-}
-
 /// What is run.
-pub(super) struct Plan<'a> {
-    pub(super) target: &'a Target,
+pub(super) struct NeuralBoRun<'a> {
+    pub(super) target: &'a NoisyProblem,
     pub(super) setting: Setting,
     pub(super) algorithm: &'a str,
     pub(super) rounds: usize,
@@ -59,7 +24,7 @@ pub(super) struct Plan<'a> {
     pub(super) seed: u64,
 }
 
-impl Plan<'_> {
+impl NeuralBoRun<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(super) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.target.problem.name
@@ -71,7 +36,7 @@ impl Plan<'_> {
     /// Runs it; every round counts as a step of `progress`.
     pub(super) fn execute(&self, progress: &Progress) -> Result<Record, BenchError> {
         let Self { setting, algorithm, rounds, batch, run, seed, .. } = *self;
-        let Target { problem, noise } = self.target;
+        let NoisyProblem { problem, noise } = self.target;
         let space = Space::bounds(&problem.bounds)?;
         let mut study = Study::builder()
             .space(space.clone())
@@ -129,24 +94,5 @@ impl Plan<'_> {
                 ("noise_sd".to_owned(), (*noise).into()),
             ]),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::PROBLEMS;
-    use super::*;
-
-    #[test]
-    fn every_problem_has_a_target_with_some_noise() {
-        for name in PROBLEMS {
-            for setting in [Setting::Paper, Setting::Code] {
-                let target = Target::new(name, setting, None);
-                assert!(target.noise > 0.01 && target.noise < 20.0, "{name}: {}", target.noise);
-                assert_eq!(target.problem.name, name);
-            }
-        }
-        // The authors' value for Ackley in two dimensions; the deviation of 10,000 values is exact to some 1 %.
-        assert!((Target::new("ackley-2d", Setting::Code, None).noise - 0.238).abs() < 0.008);
     }
 }

@@ -26,9 +26,10 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::kernel::Form;
 use serde_json::{Map, Value, json};
 
-use super::{PROBLEMS, QUICK};
+use super::QUICK;
+use super::problem::{EXAMPLE, FIGURE_1};
 use crate::BenchError;
-use crate::setting::Setting;
+use crate::Setting;
 
 /// What it is, in a line.
 pub(super) fn describe(setting: Setting) -> &'static str {
@@ -44,9 +45,9 @@ pub(super) fn describe(setting: Setting) -> &'static str {
 /// What is run if no problem is named.
 pub(super) fn problems(setting: Setting, quick: bool) -> Vec<&'static str> {
     match setting {
-        Setting::Code => vec![PROBLEMS[12]],
+        Setting::Code => vec![EXAMPLE],
         _ if quick => QUICK.0.to_vec(),
-        _ => PROBLEMS[..12].to_vec(),
+        _ => FIGURE_1.to_vec(),
     }
 }
 

@@ -11,7 +11,7 @@ use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Space};
 use rayon::prelude::*;
 
-use super::objective::{drawn, grid};
+use super::problem::{drawn, grid};
 use super::{Setting, setting};
 use crate::report::table::compact;
 use crate::report::{LinePanel, LinePlot, Point, Series, Table};

@@ -9,7 +9,8 @@ use std::path::Path;
 use noregret::math::rng::{Purpose, Seed};
 use rand::RngExt;
 
-use crate::{BenchError, data_table};
+use crate::BenchError;
+use crate::harness::data_table;
 
 /// Pixels of an image, 28 x 28.
 const PIXELS: usize = 784;

@@ -21,7 +21,7 @@
 mod acquisition;
 mod digits;
 mod findings;
-mod objective;
+mod problem;
 mod rover;
 mod run;
 mod setting;
@@ -29,11 +29,11 @@ mod setting;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::Setting;
 use crate::report::Progress;
-use crate::setting::Setting;
 use crate::{BenchError, Options, Output};
-use objective::{Objective, PROBLEMS};
-use run::Plan;
+use problem::{Objective, PROBLEMS};
+use run::StoBntsRun;
 use setting::VARIANTS;
 
 /// Repetitions: not printed for Figure 1d; enough for a test of pairs.
@@ -64,7 +64,7 @@ Examples:
 
 /// The flags of this experiment.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Config {
+pub struct StoBntsArgs {
     /// Those of all experiments.
     #[command(flatten)]
     pub options: Options,
@@ -87,10 +87,10 @@ pub struct Config {
 }
 
 /// Runs the experiment and writes what it found.
-pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
-    let options = &config.options;
-    if config.speed {
-        return crate::neural_speed::run(options, out);
+pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let options = &args.options;
+    if args.speed {
+        return crate::cost::networks::run(options, out);
     }
     let setting = Setting::of(options, Setting::Paper)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
@@ -99,26 +99,32 @@ pub fn run(config: &Config, out: &mut dyn Write) -> Result<(), BenchError> {
     }
     let known = VARIANTS.map(|variant| variant.name);
     let asked = options.algorithms_among(&known, &[])?;
-    let runs = options.runs_or(if config.quick { QUICK.1 } else { RUNS });
-    let quick = config.quick.then_some(QUICK.0);
+    let runs = options.runs_or(if args.quick { QUICK.1 } else { RUNS });
+    let quick = args.quick.then_some(QUICK.0);
     let mut output = Output::resumed(options, format!("sto-bnts-{}", setting.name()), out)?;
     let picture = problems.contains(&"acquisition");
     problems.retain(|name| *name != "acquisition");
     let variants =
         |problem: &str| if asked.is_empty() { setting::default_variants(problem) } else { asked.clone() };
-    let rounds = |problem: &str| config.rounds.or(quick).unwrap_or_else(|| objective::rounds(problem));
+    let rounds = |problem: &str| args.rounds.or(quick).unwrap_or_else(|| problem::rounds(problem));
     let steps: usize = problems.iter().map(|name| rounds(name) * variants(name).len()).sum();
     let progress = Progress::new(steps as u64 * u64::from(runs), "sto-bnts");
     for problem in &problems {
-        let digits = (*problem == "images").then(|| digits::scored(&config.data)).transpose()?;
+        let digits = (*problem == "images").then(|| digits::scored(&args.data)).transpose()?;
         for run in 0..runs {
             let seed = options.seed_of(run);
             let objective = Objective::new(problem, seed, digits.as_ref())?;
             for name in variants(problem) {
                 progress.message(format!("{problem}, run {run}, {name}"));
                 let variant = setting::variant(name);
-                let plan =
-                    Plan { objective: &objective, setting, variant, rounds: rounds(problem), run, seed };
+                let plan = StoBntsRun {
+                    objective: &objective,
+                    setting,
+                    variant,
+                    rounds: rounds(problem),
+                    run,
+                    seed,
+                };
                 if output.reuse(|record| plan.is_of(record))? {
                     progress.advance(rounds(problem) as u64);
                 } else {
@@ -146,7 +152,7 @@ mod tests {
     /// Those that tests run: the quick ones.
     const TESTED: [&str; 3] = ["gp-ts", "gp-ucb", "linear-w16"];
 
-    fn config(setting: Setting, problems: &str, algorithms: &str) -> Config {
+    fn args(setting: Setting, problems: &str, algorithms: &str) -> StoBntsArgs {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
         let options = Options {
             problems: list(problems),
@@ -155,21 +161,21 @@ mod tests {
             setting: Some(setting.name().into()),
             ..Options::default()
         };
-        Config { options, rounds: Some(3), data: "none".into(), ..Config::default() }
+        StoBntsArgs { options, rounds: Some(3), data: "none".into(), ..StoBntsArgs::default() }
     }
 
-    fn records(config: &Config) -> Vec<Record> {
-        let mut config = config.clone();
-        config.options.json = true;
+    fn records(args: &StoBntsArgs) -> Vec<Record> {
+        let mut args = args.clone();
+        args.options.json = true;
         let mut out = Vec::new();
-        run(&config, &mut out).unwrap();
+        run(&args, &mut out).unwrap();
         Record::read_all(&out[..]).unwrap()
     }
 
     #[test]
     fn algorithms_run_in_every_setting_from_the_same_points() {
         for setting in Setting::ALL {
-            let records = records(&config(setting, "synthetic,rover-20d", &TESTED.join(",")));
+            let records = records(&args(setting, "synthetic,rover-20d", &TESTED.join(",")));
             assert_eq!(records.len(), 4 * TESTED.len());
             for pair in records.chunks(TESTED.len()) {
                 assert_eq!(pair[0].regret_curve[0].to_bits(), pair[1].regret_curve[0].to_bits());
@@ -185,17 +191,17 @@ mod tests {
     #[test]
     fn what_the_folder_holds_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config(Setting::Paper, "synthetic", "gp-ts");
-        config.options.out = Some(folder.path().to_owned());
-        let first = records(&config);
-        assert_eq!(records(&config), first);
+        let mut args = args(Setting::Paper, "synthetic", "gp-ts");
+        args.options.out = Some(folder.path().to_owned());
+        let first = records(&args);
+        assert_eq!(records(&args), first);
         assert!(folder.path().join("sto-bnts-paper-regret.svg").exists());
     }
 
     #[test]
     fn people_get_tables() {
         let mut out = Vec::new();
-        run(&config(Setting::Paper, "", "gp-ts,gp-ucb"), &mut out).unwrap();
+        run(&args(Setting::Paper, "", "gp-ts,gp-ucb"), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         for part in ["Simple regret", "Area", "Seconds a suggestion", "synthetic"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -204,9 +210,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let error = run(&config(Setting::Paper, "images", "gp-ts"), &mut Vec::new()).unwrap_err().to_string();
+        let error = run(&args(Setting::Paper, "images", "gp-ts"), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("scripts/fetch-data digits"), "{error}");
-        for bad in [config(Setting::Paper, "push-14d", ""), config(Setting::Paper, "", "sto")] {
+        for bad in [args(Setting::Paper, "push-14d", ""), args(Setting::Paper, "", "sto")] {
             assert!(run(&bad, &mut Vec::new()).unwrap_err().is_usage());
         }
     }

@@ -6,14 +6,14 @@ use std::time::Instant;
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Direction, Duplicates, Study};
 
-use super::objective::{Objective, Start};
+use super::problem::{Objective, Start};
 use super::setting::Variant;
 use super::{Setting, setting};
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
 /// What is run.
-pub(super) struct Plan<'a> {
+pub(super) struct StoBntsRun<'a> {
     pub(super) objective: &'a Objective,
     pub(super) setting: Setting,
     pub(super) variant: Variant,
@@ -22,7 +22,7 @@ pub(super) struct Plan<'a> {
     pub(super) seed: u64,
 }
 
-impl Plan<'_> {
+impl StoBntsRun<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(super) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.objective.name

@@ -26,7 +26,7 @@ use noregret::surrogate::neural::NetworkConfig;
 use serde_json::{Map, Value, json};
 
 use crate::BenchError;
-use crate::setting::Setting;
+use crate::Setting;
 
 /// Deviation of the noise that the methods assume.
 const NOISE: f64 = 0.1;
@@ -195,7 +195,7 @@ pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::objective::PROBLEMS;
+    use super::super::problem::PROBLEMS;
     use super::*;
 
     #[test]

@@ -8,16 +8,16 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::Setting;
+use crate::Setting;
 
 /// From a point in raw units to a value.
-type Function = Box<dyn Fn(&[f64]) -> f64 + Sync>;
+type ValueAt = Box<dyn Fn(&[f64]) -> f64 + Sync>;
 
 /// A function to minimize.
 pub(super) struct Target {
     pub(super) bounds: Vec<(f64, f64)>,
     pub(super) minimum: f64,
-    value: Function,
+    value: ValueAt,
 }
 
 impl Target {
@@ -123,21 +123,21 @@ fn cholesky(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tables::ROWS;
     use super::*;
-    use crate::ts_rsr::CASES;
 
     #[test]
     fn every_case_has_a_target_whose_regret_is_never_negative() {
-        for case in &CASES {
+        for row in &ROWS {
             for setting in Setting::ALL {
-                let target = Target::new(case.problem, setting, 1);
+                let target = Target::new(row.problem, setting, 1);
                 let mut rng = Seed(0).stream(Purpose::Experiment, 0, 0);
                 for _ in 0..200 {
                     let x: Vec<f64> =
                         target.bounds.iter().map(|(low, high)| rng.random_range(*low..*high)).collect();
                     // Between the points of the grid a function may be a little lower than on them.
-                    let below = if case.problem == "gp-2d" { -1e-2 } else { -1e-4 };
-                    assert!(target.regret(&x) > below, "{} {:?}", case.problem, target.regret(&x));
+                    let below = if row.problem == "gp-2d" { -1e-2 } else { -1e-4 };
+                    assert!(target.regret(&x) > below, "{} {:?}", row.problem, target.regret(&x));
                 }
             }
         }

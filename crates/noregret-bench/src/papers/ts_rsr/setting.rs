@@ -34,7 +34,7 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
-use crate::setting::Setting;
+use crate::Setting;
 
 /// Standard deviation of the noise.
 pub(super) const NOISE: f64 = 1e-3;
