@@ -95,15 +95,15 @@ fn training_speed(n: usize, dims: usize, seed: u64) -> Result<(f64, f64, f64), B
     Ok((flops / trained / 1e9, product, 1e3 * trained))
 }
 
-/// Runs the measurements and writes their tables.
-pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchError> {
+/// A batch of each algorithm at the papers' sizes.
+fn batches(seed: u64) -> Result<Table, BenchError> {
     let mut table =
         Table::new(["algorithm", "s a batch", "authors' code, s a point", "limit, s", "training"]);
     for (name, theirs, limit) in ALGORITHMS {
         let (mut seconds, mut story) = (f64::INFINITY, String::new());
         for _ in 0..REPEATS {
             // Afresh, so that nothing is running: the same batch each time.
-            let mut study = study(name, 12, 200, options.seed)?;
+            let mut study = study(name, 12, 200, seed)?;
             let clock = Instant::now();
             study.ask(BATCH)?;
             seconds = seconds.min(clock.elapsed().as_secs_f64());
@@ -117,15 +117,15 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchErr
         }
         table.row([name.into(), format!("{seconds:.3}"), theirs.into(), limit.into(), story]);
     }
-    writeln!(
-        out,
-        "A batch of {BATCH} at n = 200, d = 12, default networks and candidates, all cores\n{table}"
-    )?;
+    Ok(table)
+}
 
+/// The speed of training, against matrix products of the same sizes.
+fn training(seed: u64) -> Result<Table, BenchError> {
     let mut table =
         Table::new(["n", "training, Gflop/s", "product of its size, Gflop/s", "share", "ms a step"]);
     for n in [50, 200, 1_000] {
-        let (training, product, ms) = training_speed(n, 12, options.seed)?;
+        let (training, product, ms) = training_speed(n, 12, seed)?;
         let share = format!("{:.0} %", 100.0 * training / product);
         table.row([
             n.to_string(),
@@ -135,14 +135,17 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchErr
             format!("{ms:.2}"),
         ]);
     }
-    writeln!(out, "Gradient descent on the default network (32 bits, d = 12), one core\n{table}")?;
+    Ok(table)
+}
 
+/// One suggestion after more and more evaluations.
+fn growth(seed: u64) -> Result<Table, BenchError> {
     let mut table =
         Table::new(["n", "sto-bnts, s", "sto-bnts-linear, s", "neural-bo, s", "peak memory so far, MB"]);
     for n in [100, 500, 1_000, 2_000, 4_000, 6_000] {
         let mut row = vec![n.to_string()];
         for name in ["sto-bnts", "sto-bnts-linear", "neural-bo"] {
-            let mut study = study(name, 14, n, options.seed)?;
+            let mut study = study(name, 14, n, seed)?;
             let clock = Instant::now();
             study.ask(1)?;
             row.push(format!("{:.2}", clock.elapsed().as_secs_f64()));
@@ -150,6 +153,21 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchErr
         row.push(peak_memory_mb(None).map_or(String::new(), |mb| format!("{mb:.0}")));
         table.row(row);
     }
-    writeln!(out, "One suggestion in 14 dimensions\n{table}")?;
+    Ok(table)
+}
+
+/// Runs the measurements and writes their tables.
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchError> {
+    writeln!(
+        out,
+        "A batch of {BATCH} at n = 200, d = 12, default networks and candidates, all cores\n{}",
+        batches(options.seed)?
+    )?;
+    writeln!(
+        out,
+        "Gradient descent on the default network (32 bits, d = 12), one core\n{}",
+        training(options.seed)?
+    )?;
+    writeln!(out, "One suggestion in 14 dimensions\n{}", growth(options.seed)?)?;
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::BenchError;
 
 /// A program, and the environment with the packages it needs.
 pub(crate) struct Script {
+    /// Its name, as the script that makes environments takes it.
     pub(crate) environment: &'static str,
     pub(crate) name: &'static str,
     pub(crate) argument: Option<&'static str>,
@@ -33,7 +34,7 @@ impl Adapter {
         let Script { environment, name, argument } = *script;
         let missing = |python, source| BenchError::NoEnvironment { environment, python, source };
         let folder = environments.ok_or_else(|| missing(None, None))?;
-        let python = folder.join(environment).join("bin").join("python");
+        let python = folder.join(format!(".venv-{environment}")).join("bin").join("python");
         let program = adapters.join(name);
         let mut command = Command::new(&python);
         command.arg(&program).args(argument);

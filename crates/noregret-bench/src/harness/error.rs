@@ -73,10 +73,9 @@ pub enum BenchError {
     },
     /// A program in Python, without which the experiment cannot be run, could not be started.
     #[error(
-        "no Python environment {environment} at {}; benchmarks/peers/make_environments.sh FOLDER {} makes it, \
+        "no Python environment .venv-{environment} at {}; benchmarks/peers/make_environments.sh FOLDER {environment} makes it, \
          --environments FOLDER names it",
-        python.as_ref().map_or("hand".into(), |python| python.display().to_string()),
-        environment.trim_start_matches(".venv-")
+        python.as_ref().map_or("hand".into(), |python| python.display().to_string())
     )]
     NoEnvironment {
         /// Its name.

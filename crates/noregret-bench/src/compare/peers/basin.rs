@@ -66,14 +66,15 @@ fn with_slopes(problem: &Problem, u: &[f64], gradient: &mut [f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::suite::{has_many_basins, problems};
+    use super::super::name::ProblemName;
+    use super::super::suite::problems;
     use super::super::task::Task;
     use super::*;
     use noregret::math::rng::{Purpose, Seed};
     use rand::RngExt;
 
     fn all() -> impl Iterator<Item = Problem> {
-        let continuous = problems().into_iter().filter(|name| has_many_basins(name));
+        let continuous = problems().into_iter().filter(|name| ProblemName::parse(name).has_many_basins());
         continuous.map(|name| Task::new(name, 1, None, 7).problem)
     }
 

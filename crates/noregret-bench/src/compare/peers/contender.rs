@@ -22,7 +22,7 @@ pub(super) struct Peer {
 }
 
 const fn peer(method: &'static str, adapter: &'static str) -> Peer {
-    Peer { method, environment: ".venv-peers", adapter, argument: None }
+    Peer { method, environment: "peers", adapter, argument: None }
 }
 
 /// All of them.
@@ -30,12 +30,12 @@ pub(super) const PEERS: [Peer; 9] = [
     peer("botorch-qlognei", "botorch_peer.py"),
     Peer { argument: Some("gp"), ..peer("optuna-gp", "optuna_peer.py") },
     Peer { argument: Some("tpe"), ..peer("optuna-tpe", "optuna_peer.py") },
-    Peer { environment: ".venv-hebo", ..peer("hebo", "hebo_peer.py") },
+    Peer { environment: "hebo", ..peer("hebo", "hebo_peer.py") },
     peer("smac-blackbox", "smac_peer.py"),
     peer("egobox-egor", "egobox_peer.py"),
     peer("bayesopt-ucb", "bayesopt_peer.py"),
     peer("skopt-gp", "skopt_peer.py"),
-    Peer { environment: ".venv-nevergrad", ..peer("nevergrad-ngopt", "nevergrad_peer.py") },
+    Peer { environment: "nevergrad", ..peer("nevergrad-ngopt", "nevergrad_peer.py") },
 ];
 
 /// Names of all methods, ours first.
@@ -149,7 +149,7 @@ impl Contender {
         Ok((points, seconds_of(&answer)))
     }
 
-    /// Tells the values of the points just asked for; answers the seconds that took.
+    /// Tells the values of the points just asked for; returns the seconds that took.
     pub(crate) fn tell(&mut self, points: &[PointJson], values: &[f64]) -> Result<f64, BenchError> {
         if let Some(study) = &mut self.study {
             let begin = Instant::now();

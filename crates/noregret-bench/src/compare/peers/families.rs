@@ -2,8 +2,9 @@
 
 use super::blocks::{Runs, common};
 use super::findings::{Finding, problems_of};
+use super::name::ProblemName;
 use super::ranking::mean_ranks;
-use super::suite::{FAMILIES, has_many_basins};
+use super::suite::FAMILIES;
 use crate::report::Table;
 
 /// Mean rank and place of each method within each family.
@@ -44,7 +45,9 @@ pub(super) fn families(methods: &[Runs<'_>]) -> Finding {
 pub(super) fn basins(methods: &[Runs<'_>]) -> Finding {
     let names = methods.iter().map(|runs| runs.method);
     let mut table = Table::new(["problem"].into_iter().chain(names));
-    for problem in problems_of(methods).into_iter().filter(|problem| has_many_basins(problem)) {
+    for problem in
+        problems_of(methods).into_iter().filter(|problem| ProblemName::parse(problem).has_many_basins())
+    {
         let found = |runs: &Runs<'_>| -> Vec<bool> {
             let of = runs.records.iter().filter(|record| record.problem == problem);
             of.filter_map(|record| record.extra.get("global_basin")?.as_bool()).collect()

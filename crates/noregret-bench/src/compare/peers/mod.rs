@@ -8,7 +8,7 @@
 //! A run's regret is that of the best point evaluated, noise left out. Methods are ranked within a *block*: the runs of all methods with
 //! one function, batch size and seed.
 //!
-//! `suite`, `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
+//! `suite`, `name`, `task`, `contender` and `run` make the records, `basin` says whether a run found the right valley; `findings` gathers what
 //! `blocks`, `ranking`, `pairs`, `families`, `regrets` and `costs` make of the records, for the terminal, the `page` and
 //! documents. `timing` is an experiment of its own: one suggestion after so many evaluations.
 
@@ -18,6 +18,7 @@ pub(crate) mod contender;
 mod costs;
 mod families;
 pub(crate) mod findings;
+mod name;
 mod page;
 mod pairs;
 mod ranking;

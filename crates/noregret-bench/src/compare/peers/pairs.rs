@@ -13,7 +13,7 @@ use crate::report::statistics::{holm, median, signed_rank_test};
 
 use super::blocks::{Block, Runs, common};
 use super::findings::{Finding, batches_of};
-use super::suite::is_translated;
+use super::name::ProblemName;
 use crate::report::Table;
 use crate::report::table::compact;
 
@@ -66,7 +66,8 @@ pub(super) fn parts(methods: &[Runs<'_>]) -> Finding {
             if wins + losses == 0 { String::new() } else { format!("{wins} / {losses}") }
         };
         let of_sizes = sizes.iter().map(|size| cell(&|block| block.1 == *size));
-        let moved = [false, true].map(|translated| cell(&|block| is_translated(block.0) == translated));
+        let moved = [false, true]
+            .map(|translated| cell(&|block| ProblemName::parse(block.0).translated == translated));
         table.row([other.method.to_owned()].into_iter().chain(of_sizes).chain(moved));
     }
     let lead = format!(

@@ -37,14 +37,14 @@ impl MethodRun<'_> {
 
     /// Runs it. A method that fails on the way keeps what it has found, and the record says so.
     pub(crate) fn execute(&self, contender: &mut Contender) -> Result<Record, BenchError> {
-        let TaskRun { task, number, seed } = self.run;
+        let TaskRun { task, seed, .. } = self.run;
         let mut noise = Seed(*seed).stream(Purpose::Noise, 0, 0);
-        let (mut best, mut best_point, mut done, mut rounds) = (f64::INFINITY, None::<PointJson>, 0, 0);
-        let (mut curve, mut cumulative, mut seconds, mut points_of_model) = (Vec::new(), 0.0, 0.0, 0);
+        let mut tally = TaskTally { best: f64::INFINITY, ..TaskTally::default() };
         contender.start(task, *seed)?;
-        while done < task.evaluations && contender.problem.is_none() {
+        while tally.done < task.evaluations && contender.problem.is_none() {
             // The design comes at once, batches after it.
-            let n = if done == 0 { task.initial } else { task.batch.min(task.evaluations - done) };
+            let is_design = tally.done == 0;
+            let n = if is_design { task.initial } else { task.batch.min(task.evaluations - tally.done) };
             let (points, asking) = contender.ask(n)?;
             if points.is_empty() {
                 contender.problem.get_or_insert("no points were suggested".into());
@@ -59,20 +59,18 @@ impl MethodRun<'_> {
                 })
                 .collect();
             let telling = contender.tell(&points, &noisy)?;
-            if done > 0 {
-                seconds += asking + telling;
-                points_of_model += points.len();
-                rounds += 1;
+            if !is_design {
+                tally.seconds += asking + telling;
+                tally.points_of_model += points.len();
+                tally.rounds += 1;
             }
-            for (value, point) in values.iter().zip(&points) {
-                if *value < best {
-                    (best, best_point) = (*value, Some(point.clone()));
-                }
-                cumulative += value - task.minimum;
-            }
-            done += points.len();
-            curve.push(best - task.minimum);
+            tally.evaluated(&points, &values, task.minimum);
         }
+        Ok(self.record(tally, contender))
+    }
+
+    fn record(&self, tally: TaskTally, contender: &Contender) -> Record {
+        let TaskRun { task, number, seed } = self.run;
         let mut extra = BTreeMap::from([("dims".to_owned(), task.problem.dims().into())]);
         if let Some(peak) = contender.peak_mb() {
             extra.insert("peak_mb".into(), peak.into());
@@ -80,14 +78,14 @@ impl MethodRun<'_> {
         if let Some(version) = contender.version() {
             extra.insert("version".into(), version.into());
         }
-        if let Some(point) = best_point.filter(|_| task.is_continuous()) {
+        if let Some(point) = tally.best_point.filter(|_| task.is_continuous()) {
             let found = basin::is_global(&task.problem, &task.coordinates(&point));
             extra.insert("global_basin".into(), found.into());
         }
         if let Some(problem) = &contender.problem {
             extra.insert("problem_of_the_method".into(), problem.clone().into());
         }
-        Ok(Record {
+        Record {
             experiment: "peers".into(),
             setting: "shifted".into(),
             problem: task.name.clone(),
@@ -95,14 +93,42 @@ impl MethodRun<'_> {
             run: *number,
             seed: *seed,
             batch: task.batch,
-            rounds,
+            rounds: tally.rounds,
             evaluations: task.evaluations,
-            simple_regret: best - task.minimum,
-            cumulative_regret: cumulative,
-            regret_curve: curve,
-            seconds_thinking: seconds,
-            seconds_per_point: seconds / points_of_model.max(1) as f64,
+            simple_regret: tally.best - task.minimum,
+            cumulative_regret: tally.cumulative_regret,
+            regret_curve: tally.regret_curve,
+            seconds_thinking: tally.seconds,
+            seconds_per_point: tally.seconds / tally.points_of_model.max(1) as f64,
             extra,
-        })
+        }
+    }
+}
+
+/// What adds up during a run.
+#[derive(Default)]
+struct TaskTally {
+    done: usize,
+    best: f64,
+    best_point: Option<PointJson>,
+    regret_curve: Vec<f64>,
+    cumulative_regret: f64,
+    /// Batches after the design, their points, and the time they took.
+    rounds: usize,
+    points_of_model: usize,
+    seconds: f64,
+}
+
+impl TaskTally {
+    /// Takes the values of a batch.
+    fn evaluated(&mut self, points: &[PointJson], values: &[f64], minimum: f64) {
+        for (value, point) in values.iter().zip(points) {
+            if *value < self.best {
+                (self.best, self.best_point) = (*value, Some(point.clone()));
+            }
+            self.cumulative_regret += value - minimum;
+        }
+        self.done += points.len();
+        self.regret_curve.push(self.best - minimum);
     }
 }

@@ -46,17 +46,6 @@ pub(crate) fn problems() -> Vec<&'static str> {
     FAMILIES.iter().flat_map(|(_, problems)| *problems).copied().collect()
 }
 
-/// Whether a problem is continuous and has local minima to be caught in, by its name. Rosenbrock's valley has a second minimum from four
-/// dimensions on, at its far end, but is not hard for that.
-pub(super) fn has_many_basins(problem: &str) -> bool {
-    !problem.starts_with("rosenbrock") && !problem.ends_with("-mixed")
-}
-
-/// Whether a problem's minimum is moved by the formula, by its name.
-pub(super) fn is_translated(problem: &str) -> bool {
-    problem.ends_with("-translated")
-}
-
 /// What every method is to run.
 pub(crate) struct Suite {
     pub(crate) problems: Vec<&'static str>,

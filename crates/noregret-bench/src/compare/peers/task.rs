@@ -7,6 +7,8 @@ use noregret_problems::Problem;
 use rand::RngExt;
 use serde_json::{Map, Value as Json, json};
 
+use super::name::{Domain, ProblemName};
+
 /// A point: values by name.
 pub(crate) type PointJson = Map<String, Json>;
 
@@ -17,10 +19,6 @@ const PROBES: usize = 1_000;
 /// Whole numbers and categories of `-mixed` and `-categories` problems.
 const LEVELS: u32 = 9;
 const CHOICES: usize = 4;
-/// Rows of `-pool` and of `-million` problems, at random points.
-const POOL: usize = 50_000;
-const MILLION: usize = 1_000_000;
-
 /// One coordinate of a problem.
 enum Coordinate {
     Float,
@@ -49,19 +47,10 @@ pub(crate) struct Task {
 impl Task {
     /// The problem of this name, which must be one of the experiment's, with its minimum at a place of the seed's.
     pub(crate) fn new(name: &str, batch: usize, evaluations: Option<usize>, seed: u64) -> Self {
-        let (plain, noisy) = name.strip_suffix("-noisy").map_or((name, false), |plain| (plain, true));
-        let (plain, mixed) = plain.strip_suffix("-mixed").map_or((plain, false), |plain| (plain, true));
-        let (plain, only_categories) =
-            plain.strip_suffix("-categories").map_or((plain, false), |plain| (plain, true));
-        let (plain, translated) =
-            plain.strip_suffix("-translated").map_or((plain, false), |plain| (plain, true));
-        let (plain, rows) = match (plain.strip_suffix("-pool"), plain.strip_suffix("-million")) {
-            (Some(plain), _) => (plain, Some(POOL)),
-            (_, Some(plain)) => (plain, Some(MILLION)),
-            _ => (plain, None),
-        };
-        let problem = Problem::by_name(plain).expect("invariant: all of these are known, see the test");
-        let problem = if translated { problem.translated(seed) } else { problem.shifted(seed) };
+        let said = ProblemName::parse(name);
+        let problem =
+            Problem::by_name(said.function).expect("invariant: all of these are known, see the test");
+        let problem = if said.translated { problem.translated(seed) } else { problem.shifted(seed) };
         let dims = problem.dims();
         let mut rng = Seed(seed).stream(Purpose::Experiment, 0, 0);
         let mut probe = || {
@@ -69,7 +58,8 @@ impl Task {
             problem.at_unit(&u)
         };
         let values: Vec<f64> = (0..PROBES).map(|_| probe()).collect();
-        let noise = if noisy { NOISE * standard_deviation(&values) } else { 0.0 };
+        let noise = if said.noisy { NOISE * standard_deviation(&values) } else { 0.0 };
+        let (mixed, only_categories) = (said.domain == Domain::Mixed, said.domain == Domain::Categories);
         let mut axis = |i: usize| {
             if only_categories || mixed && i % 3 == 2 {
                 Coordinate::Category((0..CHOICES).map(|_| rng.random()).collect())
@@ -89,7 +79,10 @@ impl Task {
         };
         let evaluations = evaluations.unwrap_or_else(|| usual.max(initial + 4 * batch));
         let initial = initial.min(evaluations);
-        let pool = rows.map(|rows| pool(&problem, rows, &mut rng));
+        let pool = match said.domain {
+            Domain::Pool { rows } => Some(pool(&problem, rows, &mut rng)),
+            _ => None,
+        };
         let minimum = match &pool {
             Some(pool) => lowest_row(&problem, pool),
             None if only_categories => lowest_combination(&problem, &axes),
@@ -212,6 +205,7 @@ fn category(c: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::name::POOL;
     use super::super::suite::problems;
     use super::*;
 
@@ -229,8 +223,8 @@ mod tests {
                 assert!(task.value(&point) >= task.problem.minimum - 1e-9, "{problem} at {params}");
             }
             assert!(task.value(&PointJson::new()).is_nan());
-            assert_eq!(task.noise > 0.0, problem.ends_with("-noisy"));
-            assert_eq!(task.is_continuous(), !problem.ends_with("-mixed"));
+            let said = ProblemName::parse(problem);
+            assert_eq!((task.noise > 0.0, task.is_continuous()), (said.noisy, said.domain == Domain::Box));
         }
     }
 
@@ -269,7 +263,7 @@ mod tests {
     #[test]
     fn beyond_their_box_these_functions_are_not_lower() {
         let mut rng = Seed(1).stream(Purpose::Experiment, 0, 0);
-        for name in problems().into_iter().filter(|name| name.ends_with("-translated")) {
+        for name in problems().into_iter().filter(|name| ProblemName::parse(name).translated) {
             for seed in 0..20 {
                 let problem = Task::new(name, 1, None, seed).problem;
                 for _ in 0..200 {

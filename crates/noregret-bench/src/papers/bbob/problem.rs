@@ -8,7 +8,7 @@ use super::BbobArgs;
 use crate::BenchError;
 use crate::harness::adapter::{Adapter, Script};
 
-const SCRIPT: Script = Script { environment: ".venv-bbob", name: "bbob.py", argument: None };
+const SCRIPT: Script = Script { environment: "bbob", name: "bbob.py", argument: None };
 
 /// Where functions are to be had; the process starts with the first of them.
 pub(super) struct Coco {

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use noregret::{Algorithm, Direction, Space, Study};
 
-use super::EVALUATIONS;
 use super::problem::Instance;
+use super::{EVALUATIONS, FUNCTIONS};
 use crate::BenchError;
 use crate::report::{Progress, Record};
 
@@ -24,7 +24,8 @@ pub(super) struct BbobRun<'a> {
 impl BbobRun<'_> {
     /// The number of the function, from 1.
     pub(super) fn number(&self) -> u32 {
-        self.function[1..].parse().expect("invariant: all functions are named so, see the test")
+        let found = (1..).zip(FUNCTIONS).find(|(_, known)| *known == self.function);
+        found.expect("invariant: names are checked before").0
     }
 
     /// The number of the instance, from 1.
@@ -108,7 +109,6 @@ impl BbobRun<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FUNCTIONS;
     use super::*;
 
     fn plan(algorithm: &str) -> BbobRun<'_> {

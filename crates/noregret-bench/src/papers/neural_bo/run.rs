@@ -33,18 +33,23 @@ impl NeuralBoRun<'_> {
             && (record.batch, record.rounds) == (self.batch, self.rounds)
     }
 
+    fn study(&self, space: &Space) -> Result<Study, BenchError> {
+        let study = Study::builder()
+            .space(space.clone())
+            .direction(Direction::Minimize)
+            .algorithm(setting::algorithm(self.setting, self.algorithm)?)
+            .duplicates(Duplicates::Avoid)
+            .seed(self.seed)
+            .build()?;
+        Ok(study)
+    }
+
     /// Runs it; every round counts as a step of `progress`.
     pub(super) fn execute(&self, progress: &Progress) -> Result<Record, BenchError> {
         let Self { setting, algorithm, rounds, batch, run, seed, .. } = *self;
         let NoisyProblem { problem, noise } = self.target;
         let space = Space::bounds(&problem.bounds)?;
-        let mut study = Study::builder()
-            .space(space.clone())
-            .direction(Direction::Minimize)
-            .algorithm(setting::algorithm(setting, algorithm)?)
-            .duplicates(Duplicates::Avoid)
-            .seed(seed)
-            .build()?;
+        let mut study = self.study(&space)?;
         let mut stream = Seed(seed).stream(Purpose::Noise, 0, 0);
         let mut noisy = |value: f64| {
             let z: f64 = StandardNormal.sample(&mut stream);
