@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::report::statistics::median;
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
 use noregret_store::{
     Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
@@ -18,6 +17,7 @@ use noregret_store::{
 use serde::Serialize;
 
 use crate::BenchError;
+use crate::report::statistics::median;
 use crate::report::{Progress, Table, peak_memory_mb};
 
 /// Examples for the help text.

@@ -1,9 +1,8 @@
 //! What the suggestions cost: time, memory, and runs that failed.
 
-use crate::report::statistics::median;
-
 use super::blocks::Runs;
 use super::findings::{Figure, Finding, batches_of};
+use crate::report::statistics::median;
 use crate::report::table::compact;
 use crate::report::{Bar, BarPanel, BarPlot, Record, Table};
 

@@ -9,12 +9,11 @@
 //! ends it (`FLOOR`). A run that failed is infinitely worse than one that did not, and as good as another
 //! that did.
 
-use crate::report::statistics::{holm, median, signed_rank_test};
-
 use super::blocks::{Block, Runs, common};
 use super::findings::{Finding, batches_of};
 use super::name::ProblemName;
 use crate::report::Table;
+use crate::report::statistics::{holm, median, signed_rank_test};
 use crate::report::table::compact;
 
 /// One row for each method but the first.

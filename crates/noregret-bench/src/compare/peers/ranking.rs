@@ -10,10 +10,9 @@
 //! Blocks of one function are not independent of each other: what the tests say holds for these functions, with minima in
 //! other places, and is not evidence about functions at large.
 
-use crate::report::statistics::{friedman_test, mean, ranks};
-
 use super::blocks::{Runs, common};
 use super::findings::{Figure, Finding};
+use crate::report::statistics::{friedman_test, mean, ranks};
 use crate::report::table::compact;
 use crate::report::{RankAxis, Table};
 

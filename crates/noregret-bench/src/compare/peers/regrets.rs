@@ -1,9 +1,8 @@
 //! Regrets themselves: at the end of the runs, and on the way there.
 
-use crate::report::statistics::quantile;
-
 use super::blocks::Runs;
 use super::findings::{Figure, Finding, batches_of};
+use crate::report::statistics::quantile;
 use crate::report::table::compact;
 use crate::report::{LinePlot, Record, Series, Table, mean_curves};
 

@@ -1,6 +1,5 @@
 //! What is to be minimised, in terms that every contender understands.
 
-use crate::report::statistics::standard_deviation;
 use noregret::math::rng::{Purpose, Seed, Stream};
 use noregret::{Param, Pool, Space, SpaceError, Value};
 use noregret_problems::Problem;
@@ -8,6 +7,7 @@ use rand::RngExt;
 use serde_json::{Map, Value as Json, json};
 
 use super::name::{Domain, ProblemName};
+use crate::report::statistics::standard_deviation;
 
 /// A point: values by name.
 pub(crate) type PointJson = Map<String, Json>;

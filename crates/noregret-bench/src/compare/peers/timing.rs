@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::report::statistics::median;
 use noregret::Params;
 use noregret::math::rng::{Purpose, Seed};
 
 use super::PeersArgs;
 use super::contender::{Contender, point_of};
 use super::task::Task;
+use crate::report::statistics::median;
 use crate::report::table::compact;
 use crate::report::{Progress, Record, Table};
 use crate::{BenchError, Output};

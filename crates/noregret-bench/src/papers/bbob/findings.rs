@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::statistics::mean;
-
 use super::EVALUATIONS;
+use crate::report::statistics::mean;
 use crate::report::table::compact;
 use crate::report::{LinePanel, LinePlot, Point, Record, Series, Table};
 use crate::{BenchError, Output};

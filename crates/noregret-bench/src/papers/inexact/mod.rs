@@ -17,9 +17,8 @@ mod setting;
 
 use std::io::Write;
 
-use crate::Setting;
 use crate::report::Progress;
-use crate::{BenchError, Options, Output};
+use crate::{BenchError, Options, Output, Setting};
 use problem::{CASES, Case};
 
 /// Repetitions in the paper.

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::report::statistics::{
-    benjamini_hochberg, mean, normality_test, signed_rank_test, standard_deviation, student_t_test,
-    welch_t_test,
-};
 use noregret_problems::Problem;
 
 use super::problem::{EXAMPLE, FIGURE_1};
 use super::{ALGORITHMS, Setting, setting};
+use crate::report::statistics::{
+    benjamini_hochberg, mean, normality_test, signed_rank_test, standard_deviation, student_t_test,
+    welch_t_test,
+};
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};

@@ -28,8 +28,7 @@ use serde_json::{Map, Value, json};
 
 use super::QUICK;
 use super::problem::{EXAMPLE, FIGURE_1};
-use crate::BenchError;
-use crate::Setting;
+use crate::{BenchError, Setting};
 
 /// What it is, in a line.
 pub(super) fn describe(setting: Setting) -> &'static str {

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use crate::report::statistics::{mean, standard_deviation};
 use noregret::math::cholesky::NotPositiveDefinite;
 use noregret::math::rng::{Purpose, Seed, Stream};
 use noregret::surrogate::neural::draw::{Data, Draw, Sampler};
@@ -13,6 +12,7 @@ use rayon::prelude::*;
 
 use super::problem::{drawn, grid};
 use super::{Setting, setting};
+use crate::report::statistics::{mean, standard_deviation};
 use crate::report::table::compact;
 use crate::report::{LinePanel, LinePlot, Point, Series, Table};
 use crate::{BenchError, Output};

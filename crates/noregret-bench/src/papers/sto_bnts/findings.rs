@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::statistics::{mean, paired_t_test, signed_rank_test};
-
 use super::{Setting, setting};
+use crate::report::statistics::{mean, paired_t_test, signed_rank_test};
 use crate::report::table::compact;
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
 use crate::{BenchError, Output};

@@ -29,10 +29,9 @@ mod setting;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::Setting;
 use crate::report::Progress;
-use crate::{BenchError, Options, Output};
-use problem::{Objective, PROBLEMS};
+use crate::{BenchError, Options, Output, Setting};
+use problem::{DEFAULT_PROBLEM, Objective, PROBLEMS};
 use run::StoBntsRun;
 use setting::VARIANTS;
 
@@ -95,7 +94,7 @@ pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let setting = Setting::of(options, Setting::Paper)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
-        problems.truncate(1);
+        problems = vec![DEFAULT_PROBLEM];
     }
     let known = VARIANTS.map(|variant| variant.name);
     let asked = options.algorithms_among(&known, &[])?;

@@ -12,6 +12,8 @@ use crate::BenchError;
 
 /// The problems by name; `acquisition` has no runs.
 pub(super) const PROBLEMS: [&str; 4] = ["synthetic", "acquisition", "images", "rover-20d"];
+/// What is run unless others are named.
+pub(super) const DEFAULT_PROBLEM: &str = "synthetic";
 
 /// Points of the grid of Figure 1.
 pub(super) const GRID: usize = 1_000;

@@ -25,8 +25,7 @@ use noregret::surrogate::gp::kernel::Form;
 use noregret::surrogate::neural::NetworkConfig;
 use serde_json::{Map, Value, json};
 
-use crate::BenchError;
-use crate::Setting;
+use crate::{BenchError, Setting};
 
 /// Deviation of the noise that the methods assume.
 const NOISE: f64 = 0.1;
