@@ -4,7 +4,9 @@ use std::io::Write;
 
 use anyhow::Error;
 use clap::Subcommand;
-use noregret_bench::{auto, bbkb, bbob, inexact, neural_bo, peers, speed, sto_bnts, store, ts_rsr};
+use noregret_bench::compare::{auto, peers};
+use noregret_bench::cost::{speed, store};
+use noregret_bench::papers::{bbkb, bbob, inexact, neural_bo, sto_bnts, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -19,48 +21,48 @@ pub(crate) struct Args {
 enum Experiment {
     /// The choices that `auto` is made of, each against the same without it
     #[command(after_help = auto::AFTER_HELP)]
-    Auto(auto::Config),
+    Auto(auto::AutoArgs),
     /// Near-linear time over large sets of candidates, in adaptive batches (Calandriello et al. 2020)
     #[command(after_help = bbkb::AFTER_HELP)]
-    Bbkb(bbkb::Config),
+    Bbkb(bbkb::BbkbArgs),
     /// The 24 functions of COCO's suite BBOB: which share of its targets is reached (Phan-Trong et al. 2023, Figure 2)
     #[command(after_help = bbob::AFTER_HELP)]
-    Bbob(bbob::Config),
+    Bbob(bbob::BbobArgs),
     /// Is random grid search sufficient to maximize the acquisition function? (Kim, Liu & Chen 2025)
     #[command(after_help = inexact::AFTER_HELP)]
-    Inexact(inexact::Config),
+    Inexact(inexact::InexactArgs),
     /// A network as the model, against Gaussian processes and other networks (Phan-Trong et al. 2023, Tables 1 and 2)
     #[command(after_help = neural_bo::AFTER_HELP)]
-    NeuralBo(neural_bo::Config),
+    NeuralBo(neural_bo::NeuralBoArgs),
     /// Against BoTorch, Optuna, HEBO, SMAC3, egobox, bayesian-optimization, scikit-optimize and Nevergrad
     #[command(after_help = peers::AFTER_HELP)]
-    Peers(peers::Config),
+    Peers(peers::PeersArgs),
     /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
     #[command(after_help = speed::AFTER_HELP)]
-    Speed(speed::Config),
+    Speed(speed::SpeedArgs),
     /// Thompson sampling by trained networks, in batches (Dai et al. 2022, Figures 1 and 3)
     #[command(after_help = sto_bnts::AFTER_HELP)]
-    StoBnts(sto_bnts::Config),
+    StoBnts(sto_bnts::StoBntsArgs),
     /// Batches by regret over uncertainty, against six rivals (Ren & Li, Tables 1 to 3)
     #[command(after_help = ts_rsr::AFTER_HELP)]
-    TsRsr(ts_rsr::Config),
+    TsRsr(ts_rsr::TsRsrArgs),
     /// What does the event log cost, in a process, for a command, and around an evaluation?
     #[command(after_help = store::AFTER_HELP)]
-    Store(store::Config),
+    Store(store::StoreArgs),
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
-        Experiment::Auto(config) => auto::run(config, out)?,
-        Experiment::Bbkb(config) => bbkb::run(config, out)?,
-        Experiment::Bbob(config) => bbob::run(config, out)?,
-        Experiment::Inexact(config) => inexact::run(config, out)?,
-        Experiment::NeuralBo(config) => neural_bo::run(config, out)?,
-        Experiment::Peers(config) => peers::run(config, out)?,
-        Experiment::Speed(config) => speed::run(config, out)?,
-        Experiment::StoBnts(config) => sto_bnts::run(config, out)?,
-        Experiment::TsRsr(config) => ts_rsr::run(config, out)?,
-        Experiment::Store(config) => store::run(config, out)?,
+        Experiment::Auto(args) => auto::run(args, out)?,
+        Experiment::Bbkb(args) => bbkb::run(args, out)?,
+        Experiment::Bbob(args) => bbob::run(args, out)?,
+        Experiment::Inexact(args) => inexact::run(args, out)?,
+        Experiment::NeuralBo(args) => neural_bo::run(args, out)?,
+        Experiment::Peers(args) => peers::run(args, out)?,
+        Experiment::Speed(args) => speed::run(args, out)?,
+        Experiment::StoBnts(args) => sto_bnts::run(args, out)?,
+        Experiment::TsRsr(args) => ts_rsr::run(args, out)?,
+        Experiment::Store(args) => store::run(args, out)?,
     }
     Ok(())
 }

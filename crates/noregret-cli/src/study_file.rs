@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use noregret::{Direction, Duplicates, Param, Space};
-use noregret_testkit::Problem as Builtin;
+use noregret_problems::Problem as Builtin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

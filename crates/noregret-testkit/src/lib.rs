@@ -1,13 +1,10 @@
-//! Test problems with known optima, statistics, the gradient check, and what every algorithm and every store must pass.
+//! What tests share: the gradient check, and what every algorithm and every store must pass.
 //!
 //! [`conformance`] speaks the types of the `noregret` that this crate depends on: call it from integration tests, since
 //! unit tests inside `noregret` are a crate of their own.
 
 pub mod conformance;
 pub mod gradient;
-pub mod problems;
-pub mod statistics;
 pub mod store;
 
 pub use gradient::gradient_gap;
-pub use problems::Problem;

@@ -8,6 +8,7 @@ pub mod plot;
 pub mod progress;
 pub mod rank_axis;
 pub mod record;
+pub mod statistics;
 pub mod summary;
 pub mod surroundings;
 pub mod table;

@@ -15,7 +15,7 @@ pub struct Record {
     pub experiment: String,
     /// The variant of the experiment: `paper`, `normalised`, `small-design`.
     pub setting: String,
-    /// The problem, by its name in the test kit.
+    /// The problem, by its name.
     pub problem: String,
     /// The algorithm, by the name promised to users.
     pub algorithm: String,

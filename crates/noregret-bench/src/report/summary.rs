@@ -1,7 +1,7 @@
 //! Records of many runs, folded into one line for each problem and algorithm.
 
 use super::record::Record;
-use noregret_testkit::statistics::{mean, median, standard_deviation};
+use crate::report::statistics::{mean, median, standard_deviation};
 
 /// One metric over the runs of each algorithm on each problem.
 #[derive(Clone, Debug, Default)]

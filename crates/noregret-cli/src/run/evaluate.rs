@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use noregret::Trial;
+use noregret_problems::Problem;
 use noregret_store::{Attrs, Outcome};
-use noregret_testkit::Problem;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::answer;

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Error;
 use noregret::{Param, Space, Trial};
+use noregret_problems::Problem;
 use noregret_store::{HandOut, Outcome, SharedStudy, StoreError, Timestamp, this_worker};
-use noregret_testkit::Problem;
 
 use crate::common_args::JsonArg;
 use crate::study_file::StudyFileError;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use noregret::SpaceError;
 use noregret::space::nearest;
-use noregret_testkit::Problem as Builtin;
+use noregret_problems::Problem as Builtin;
 
 use super::place::{self, Place};
 

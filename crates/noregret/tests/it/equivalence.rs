@@ -2,8 +2,8 @@
 
 use noregret::study::StudyBuilder;
 use noregret::{Algorithm, Direction, Params, Space, Study};
+use noregret_problems::branin;
 use noregret_testkit::conformance::Case;
-use noregret_testkit::problems::branin;
 
 const MODELS: [&str; 4] = ["gp-ei", "gp-ucb", "gp-ts", "rff-ts"];
 

@@ -2,9 +2,20 @@
 
 use noregret::math::rng::{Purpose, Seed};
 use noregret::{Algorithm, Direction, Space, Study};
-use noregret_testkit::problems::{Problem, branin};
-use noregret_testkit::statistics::{mean, median};
+use noregret_problems::{Problem, branin};
 use rand_distr::{Distribution, StandardNormal};
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The middle value, or the mean of the two middle ones.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2])
+}
 
 /// Simple regret of 30 trials: even seeds minimize, odd ones maximize the negative.
 fn regret(problem: &Problem, name: &str, seed: u64) -> f64 {

@@ -141,6 +141,7 @@ impl TsRsrConfig {
         }
         let maxima = Draws::new(gp, turn)?.maxima(q, turn.rng);
         if maxima.redrawn > 0 {
+            turn.diagnostics.counters.insert("redrawn".into(), maxima.redrawn as f64);
             turn.diagnostics.notes.push(format!(
                 "{} sampled maxima did not exceed the largest mean: {} drawn again, {} replaced",
                 maxima.redrawn + maxima.stand_ins,

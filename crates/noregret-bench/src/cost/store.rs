@@ -1,0 +1,256 @@
+//! What the event log costs: in a running process, for one command on a large study, and around an evaluation.
+//!
+//! A study with the algorithm `random` is filled with trials in a SQLite file. *Ask* is the time of handing out one trial
+//! less that of proposing it, *tell* that of writing one result to the disk; both are medians of 1,000, when the study
+//! is young and when it is full. The commands are those of the program that runs this experiment.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use noregret::{Algorithm, Direction, Duplicates, Param, Space};
+use noregret_store::{
+    Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
+};
+use serde::Serialize;
+
+use crate::BenchError;
+use crate::report::statistics::median;
+use crate::report::{Progress, Table, peak_memory_mb};
+
+/// Examples for the help text.
+pub const AFTER_HELP: &str = "\
+Examples:
+  noregret bench store
+  noregret bench store --trials 10000 --json";
+
+/// Asks and tells behind a median.
+const SAMPLES: usize = 1_000;
+/// Trials told in one commit while the study is filled.
+const CHUNK: usize = 500;
+/// Evaluations of a command that does nothing.
+const EVALUATIONS: usize = 500;
+const WORKERS: usize = 2;
+
+/// The flags of this experiment.
+#[derive(Clone, Debug, clap::Args)]
+pub struct StoreArgs {
+    /// Trials of the study
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub trials: usize,
+    /// Folder for the database [default: a temporary one]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Everything that was measured, in milliseconds and megabytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoreReport {
+    /// Always `store`.
+    pub experiment: &'static str,
+    /// Trials in the end.
+    pub trials: usize,
+    /// One ask and one tell, in the young study.
+    pub young: (f64, f64),
+    /// One ask and one tell, in the full study.
+    pub full: (f64, f64),
+    /// A write of some bytes and their synchronisation, which nobody who promises durability can beat.
+    pub disk: f64,
+    /// Size of the database.
+    pub megabytes: f64,
+    /// Opening the full study with all its trials.
+    pub resume: f64,
+    /// `noregret tell` on the full study, the process included.
+    pub command_tell: f64,
+    /// `noregret trials --json` on the full study.
+    pub command_trials: f64,
+    /// Its memory at the peak.
+    pub command_trials_megabytes: Option<f64>,
+    /// What `noregret run` adds to each evaluation of a command that does nothing, with two workers.
+    pub run_overhead: f64,
+}
+
+/// Measures and prints.
+pub fn run(args: &StoreArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    let temporary = tempfile::tempdir()?;
+    let folder = args.folder.as_deref().unwrap_or(temporary.path());
+    let report = measure(args.trials.max(2 * SAMPLES), folder)?;
+    if args.json {
+        serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", report.to_table())?;
+    }
+    Ok(())
+}
+
+fn measure(trials: usize, folder: &Path) -> Result<StoreReport, BenchError> {
+    let path = folder.join("load.db");
+    let progress = Progress::new(trials as u64, "filling the study");
+    let mut shared = open(&path)?;
+    let young = singles(&mut shared, SAMPLES)?;
+    progress.advance(SAMPLES as u64);
+    while shared.ledger().records().len() < trials - SAMPLES {
+        let n = CHUNK.min(trials - SAMPLES - shared.ledger().records().len());
+        chunk(&mut shared, n)?;
+        progress.advance(n as u64);
+    }
+    let full = singles(&mut shared, SAMPLES - 1)?;
+    let last = shared.hand_out(&order(1), Timestamp::now())?[0].number;
+    drop(shared);
+
+    progress.message("opening it, and calling the program");
+    let begin = Instant::now();
+    let resumed = open(&path)?;
+    let resume = milliseconds(begin.elapsed());
+    assert_eq!(resumed.ledger().records().len(), trials);
+    drop(resumed);
+    let url = format!("sqlite:///{}", path.display());
+    let study = ["--study", "load", "--storage", &url];
+    let number = last.to_string();
+    let (command_tell, _) = call(&[&["tell"], &study[..], &[&number, "0.5"]].concat(), folder)?;
+    let (command_trials, memory) = call(&[&["trials", "--json"], &study[..]].concat(), folder)?;
+    progress.message("running a command that does nothing");
+    Ok(StoreReport {
+        experiment: "store",
+        trials,
+        young,
+        full,
+        disk: disk(folder)?,
+        megabytes: std::fs::metadata(&path).map_or(0.0, |data| data.len() as f64 / 1e6),
+        resume,
+        command_tell,
+        command_trials,
+        command_trials_megabytes: memory,
+        run_overhead: run_overhead(folder)?,
+    })
+}
+
+fn open(path: &Path) -> Result<SharedStudy, BenchError> {
+    let space = Space::builder().float("x", 0.0, 1.0).int("n", 1, 1_000_000).build()?;
+    let parameters = [
+        ("x".to_owned(), Param::Float { low: 0.0, high: 1.0, log: false }),
+        ("n".to_owned(), Param::Int { low: 1, high: 1_000_000, log: false }),
+    ];
+    let definition = Definition {
+        version: Definition::VERSION,
+        direction: Direction::Minimize,
+        seed: 0,
+        algorithm: Algorithm::Random {},
+        duplicates: Duplicates::Avoid,
+        space: SpaceDefinition::Parameters { parameters: parameters.into(), constraints: [].into() },
+    };
+    Ok(SharedStudy::open(Arc::new(SqliteStore::open(path)?), "load", &definition, space)?)
+}
+
+fn order(n: usize) -> HandOut {
+    let lease = Some(Duration::from_hours(1));
+    HandOut { wanted: n, batch: Some(1), budget: None, worker: this_worker(), lease }
+}
+
+/// Medians of asking and telling one trial at a time, in milliseconds.
+fn singles(shared: &mut SharedStudy, n: usize) -> Result<(f64, f64), BenchError> {
+    let (mut asks, mut tells) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    for _ in 0..n {
+        let model = shared.ledger().model_seconds();
+        let begin = Instant::now();
+        let trial = shared.hand_out(&order(1), Timestamp::now())?;
+        let model = 1e3 * (shared.ledger().model_seconds() - model);
+        asks.push(milliseconds(begin.elapsed()) - model);
+        let begin = Instant::now();
+        shared.tell(&[(trial[0].number, Outcome::value(trial[0].numbers()[0]))], None, Timestamp::now())?;
+        tells.push(milliseconds(begin.elapsed()));
+    }
+    Ok((median(&asks), median(&tells)))
+}
+
+fn chunk(shared: &mut SharedStudy, n: usize) -> Result<(), BenchError> {
+    let trials = shared.hand_out(&order(n), Timestamp::now())?;
+    let results: Vec<_> = trials.iter().map(|t| (t.number, Outcome::value(t.numbers()[0]))).collect();
+    shared.tell(&results, None, Timestamp::now())?;
+    Ok(())
+}
+
+/// Median time of appending a page to a file and waiting for the disk.
+fn disk(folder: &Path) -> Result<f64, BenchError> {
+    let mut file = std::fs::File::create(folder.join("disk"))?;
+    let mut times = Vec::new();
+    for _ in 0..SAMPLES {
+        let begin = Instant::now();
+        file.write_all(&[0; 4096])?;
+        file.sync_data()?;
+        times.push(milliseconds(begin.elapsed()));
+    }
+    Ok(median(&times))
+}
+
+/// Time and peak memory of a call of this program, its output read to the end.
+fn call(args: &[&str], folder: &Path) -> Result<(f64, Option<f64>), BenchError> {
+    let program = std::env::current_exe()?;
+    let begin = Instant::now();
+    let mut child = Command::new(program).args(args).current_dir(folder).stdout(Stdio::piped()).spawn()?;
+    let (id, mut peak) = (child.id(), None);
+    if let Some(stdout) = child.stdout.take() {
+        for (i, line) in BufReader::new(stdout).lines().enumerate() {
+            line?;
+            if i % 1_000 == 0 {
+                peak = peak_memory_mb(Some(id)).or(peak);
+            }
+        }
+    }
+    let ended = child.wait()?;
+    if !ended.success() {
+        return Err(BenchError::Write(std::io::Error::other(format!("noregret {} failed", args.join(" ")))));
+    }
+    Ok((milliseconds(begin.elapsed()), peak))
+}
+
+/// What a trial costs beyond its evaluation: the time of a worker for each trial, less that of the bare command.
+fn run_overhead(folder: &Path) -> Result<f64, BenchError> {
+    let study = format!(
+        "[study]\nname = \"idle\"\ntrials = {EVALUATIONS}\nalgorithm = \"random\"\n[objective]\n\
+         command = [\"echo\", \"1\"]\n[parameters]\nx = {{ type = \"float\", low = 0, high = 1 }}\n"
+    );
+    std::fs::write(folder.join("idle.toml"), study)?;
+    let mut bare = Vec::new();
+    for _ in 0..100 {
+        let begin = Instant::now();
+        Command::new("echo").arg("1").output()?;
+        bare.push(milliseconds(begin.elapsed()));
+    }
+    let workers = WORKERS.to_string();
+    let (all, _) = call(&["run", "idle.toml", "--workers", &workers, "--json"], folder)?;
+    Ok(all * WORKERS as f64 / EVALUATIONS as f64 - median(&bare))
+}
+
+fn milliseconds(span: Duration) -> f64 {
+    1e3 * span.as_secs_f64()
+}
+
+impl StoreReport {
+    /// The table for a person.
+    fn to_table(&self) -> Table {
+        let mut table = Table::new(["what", "measured"]);
+        let mut row = |what: &str, value: String| {
+            table.row([what.to_owned(), value]);
+        };
+        row("trials", self.trials.to_string());
+        row("one ask without its proposal, young study", format!("{:.3} ms", self.young.0));
+        row("one tell, young study", format!("{:.3} ms", self.young.1));
+        row("one ask without its proposal, full study", format!("{:.3} ms", self.full.0));
+        row("one tell, full study", format!("{:.3} ms", self.full.1));
+        row("the disk alone: write and synchronise", format!("{:.3} ms", self.disk));
+        row("size of the database", format!("{:.0} MB", self.megabytes));
+        row("resuming the full study", format!("{:.0} ms", self.resume));
+        row("noregret tell on the full study", format!("{:.0} ms", self.command_tell));
+        let memory = self.command_trials_megabytes.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
+        row("noregret trials --json on the full study", format!("{:.0} ms{memory}", self.command_trials));
+        row("noregret run, a trial beyond its command", format!("{:.2} ms", self.run_overhead));
+        table
+    }
+}

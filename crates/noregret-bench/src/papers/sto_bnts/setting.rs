@@ -1,0 +1,230 @@
+//! The settings of the experiment, and the variants of the methods.
+//!
+//! | | `paper`, `code` | `ours` |
+//! |---|---|---|
+//! | first weights | drawn anew, as printed; in `code` the same in every iteration | drawn anew |
+//! | network | `synthetic`: 8 layers of 64, erf; `images`: a convolution and a layer of 64, `ReLU`; `rover-20d`: 2 of 256, `ReLU` | the same |
+//! | deviation of first weights, biases | 1.5, 0.05 | the default |
+//! | noise of the model, `beta` | 0.1, 1 | the default |
+//! | values | as they are | standardised |
+//! | targets | not perturbed | the default |
+//! | acquisition function on a box | 10,000 points and 100 climbs | the default |
+//! | Gaussian processes | squared exponential, fitted | the default: Matérn 5/2; on images one lengthscale, as in `paper` |
+//!
+//! Deviations, noise and targets of `paper` are the authors' code for another of their problems, and of the code on which it
+//! is built; the paper refers to that one for "all default parameters".
+//!
+//! # Departures
+//! - Training is the library's own in both settings: how many steps were taken for these problems is not known.
+//! - The authors' key is the same in every run, too; here every run has one of its own.
+//! - Climbs start from the best candidates, not from 100 further random points.
+
+use noregret::Algorithm;
+use noregret::surrogate::gp::GpConfig;
+use noregret::surrogate::gp::kernel::Form;
+use noregret::surrogate::neural::NetworkConfig;
+use serde_json::{Map, Value, json};
+
+use crate::{BenchError, Setting};
+
+/// Deviation of the noise that the methods assume.
+const NOISE: f64 = 0.1;
+
+/// A method with its width and batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) name: &'static str,
+    pub(super) algorithm: &'static str,
+    /// In place of the problem's.
+    pub(super) width: Option<usize>,
+    pub(super) batch: usize,
+}
+
+const fn of(name: &'static str, algorithm: &'static str, width: Option<usize>, batch: usize) -> Variant {
+    Variant { name, algorithm, width, batch }
+}
+
+/// All variants.
+pub(super) const VARIANTS: [Variant; 13] = [
+    of("sto-bnts", "sto-bnts", None, 1),
+    of("sto-bnts-w16", "sto-bnts", Some(16), 1),
+    of("sto-bnts-b4", "sto-bnts", None, 4),
+    of("linear", "sto-bnts-linear", None, 1),
+    of("linear-w16", "sto-bnts-linear", Some(16), 1),
+    of("linear-w512", "sto-bnts-linear", Some(512), 1),
+    of("linear-b4", "sto-bnts-linear", None, 4),
+    of("deep-ensemble", "deep-ensemble", None, 1),
+    of("gp-ts", "gp-ts", None, 1),
+    of("gp-ucb", "gp-ucb", None, 1),
+    of("neural-ucb", "neural-ucb", None, 1),
+    of("neural-ts", "neural-ts", None, 1),
+    of("ntk-ts", "ntk-ts", None, 1),
+];
+
+/// The variant of this name, which must be one of [`VARIANTS`].
+pub(super) fn variant(name: &str) -> Variant {
+    let found = VARIANTS.into_iter().find(|variant| variant.name == name);
+    found.expect("invariant: names are checked before")
+}
+
+/// The curves of the figure that shows a problem.
+pub(super) fn default_variants(problem: &str) -> Vec<&'static str> {
+    match problem {
+        "images" => {
+            vec![
+                "sto-bnts",
+                "linear",
+                "linear-w512",
+                "deep-ensemble",
+                "neural-ucb",
+                "neural-ts",
+                "gp-ucb",
+                "gp-ts",
+            ]
+        }
+        "rover-20d" => {
+            vec![
+                "sto-bnts",
+                "sto-bnts-b4",
+                "linear",
+                "linear-b4",
+                "neural-ucb",
+                "neural-ts",
+                "gp-ucb",
+                "gp-ts",
+            ]
+        }
+        _ => vec![
+            "sto-bnts",
+            "sto-bnts-w16",
+            "linear",
+            "linear-w16",
+            "linear-w512",
+            "linear-b4",
+            "deep-ensemble",
+            "gp-ts",
+        ],
+    }
+}
+
+/// What it is, in a line.
+pub(super) fn describe(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Paper => "as printed; first weights, noise and targets as the authors' code",
+        Setting::Code => "as printed, but the same first weights in every iteration, as the authors' code",
+        Setting::Ours => "networks as printed, the rest as users get it",
+    }
+}
+
+/// The network of a method for a problem.
+fn network(setting: Setting, variant: Variant, problem: &str) -> Value {
+    let (depth, width, activation) = match problem {
+        "images" => (2, 64, "relu"), // the convolution and the layer after it
+        "rover-20d" => (2, 256, "relu"),
+        _ => (8, 64, "erf"),
+    };
+    let width = variant.width.unwrap_or(width);
+    let mut network = json!({ "depth": depth, "width": width, "activation": activation });
+    if problem == "images" {
+        network["image"] = json!({ "height": 28, "width": 28, "pool": "max" });
+    }
+    if setting != Setting::Ours {
+        network["weight_sd"] = 1.5.into();
+        network["bias_sd"] = 0.05.into();
+        network["inputs"] = "unit".into();
+    }
+    network
+}
+
+/// The algorithm of a variant for a problem, on the initial points that all share.
+pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Result<Algorithm, BenchError> {
+    let mut options = match (variant.algorithm, setting) {
+        ("gp-ts" | "gp-ucb", _) => {
+            let kernel =
+                if setting == Setting::Ours { GpConfig::default().kernel } else { Form::SquaredExponential };
+            let isotropic = problem == "images"; // not 784 lengthscales
+            json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
+        }
+        ("ntk-ts", _) => {
+            let network = network(setting, variant, problem);
+            let of = |name: &str, default: f64| network.get(name).and_then(Value::as_f64).unwrap_or(default);
+            let defaults = NetworkConfig::default();
+            let kernel = if network["activation"] == "erf" { "ntk-erf" } else { "ntk-relu" };
+            let ntk = json!({
+                "depth": network["depth"],
+                "weight_sd": of("weight_sd", defaults.weight_sd),
+                "bias_sd": of("bias_sd", defaults.bias_sd),
+                "symmetric": setting == Setting::Ours,
+            });
+            json!({ "model": { "kernel": kernel, "ntk": ntk, "standardize": setting == Setting::Ours } })
+        }
+        ("sto-bnts" | "sto-bnts-linear", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "redraw": setting == Setting::Paper,
+            "noise": NOISE,
+            "beta": 1.0,
+            "perturb": false,
+            "standardize": false,
+            "candidates": 10_000,
+            "polished": 100,
+        }),
+        // As the implementations that the authors took over.
+        ("neural-ucb" | "neural-ts", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "variance": "diagonal",
+            "lambda": 0.001,
+            "nu": 1.0,
+            "standardize": false,
+            "candidates": 10_000,
+        }),
+        ("deep-ensemble", Setting::Paper | Setting::Code) => json!({
+            "network": network(setting, variant, problem),
+            "noise": NOISE,
+            "perturb": false,
+            "standardize": false,
+            "candidates": 10_000,
+            "polished": 100,
+        }),
+        _ => json!({ "network": network(setting, variant, problem) }),
+    };
+    options["initial_points"] = 0.into();
+    let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
+    Ok(Algorithm::with_options(variant.algorithm, options).map_err(noregret::Error::from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::PROBLEMS;
+    use super::*;
+
+    #[test]
+    fn curves_are_of_known_variants() {
+        for problem in PROBLEMS {
+            for name in default_variants(problem) {
+                assert_eq!(variant(name).name, name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variant_has_settings() {
+        for setting in Setting::ALL {
+            for problem in PROBLEMS {
+                for variant in VARIANTS {
+                    algorithm(setting, variant, problem).unwrap().build().unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn widths_replace_those_of_the_problem() {
+        let width = |name, problem| network(Setting::Paper, variant(name), problem)["width"].clone();
+        assert_eq!(
+            (width("linear", "synthetic"), width("linear-w512", "synthetic")),
+            (64.into(), 512.into())
+        );
+        assert_eq!(width("sto-bnts", "rover-20d"), 256);
+        assert_eq!(network(Setting::Ours, variant("sto-bnts"), "images")["image"]["pool"], "max");
+    }
+}
