@@ -173,7 +173,11 @@ mod tests {
         let old = definition(1.0);
         assert_eq!(old.difference(&old), None);
         assert_eq!(
-            old.difference(&Definition { seed: 7, algorithm: Algorithm::Sobol {}, ..old.clone() }),
+            old.difference(&Definition {
+                seed: 7,
+                algorithm: Algorithm::Sobol(noregret::strategy::algorithm::NoOptions {}),
+                ..old.clone()
+            }),
             None
         );
         let turned = Definition { direction: Direction::Maximize, ..old.clone() };

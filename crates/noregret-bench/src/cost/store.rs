@@ -141,7 +141,7 @@ fn open(path: &Path) -> Result<SharedStudy, BenchError> {
         version: Definition::VERSION,
         direction: Direction::Minimize,
         seed: 0,
-        algorithm: Algorithm::Random {},
+        algorithm: Algorithm::Random(noregret::strategy::algorithm::NoOptions {}),
         duplicates: Duplicates::Avoid,
         space: SpaceDefinition::Parameters { parameters: parameters.into(), constraints: [].into() },
     };

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
@@ -52,11 +52,10 @@ pub struct Auto {
     chosen: Option<(GpEi, String, Option<usize>)>,
 }
 
-impl TryFrom<AutoConfig> for Auto {
-    type Error = Error;
-
-    fn try_from(config: AutoConfig) -> Result<Self> {
-        Ok(Self { config, chosen: None })
+impl Auto {
+    /// The strategy.
+    pub fn new(config: AutoConfig) -> Self {
+        Self { config, chosen: None }
     }
 }
 
@@ -143,7 +142,7 @@ impl Strategy for Auto {
             Some(chosen) if chosen.2 == history.budget() => chosen,
             _ => {
                 let (config, why) = self.config.choose(history);
-                (config.try_into()?, why, history.budget())
+                (GpEi::new(config)?, why, history.budget())
             }
         };
         let proposal = inner.propose(history, q, rng);
@@ -214,7 +213,7 @@ mod tests {
     fn few_trials_are_not_all_spent_on_the_design() {
         let space = Space::bounds(&[(0.0, 1.0); 10]).unwrap();
         let mut history = History::new(space, Duplicates::Avoid);
-        let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+        let mut auto = Auto::new(AutoConfig::default());
         let mut rng = Seed(7).stream(Purpose::Experiment, 0, 0);
         let mut by_model = Vec::new();
         for i in 0..8 {
@@ -243,7 +242,7 @@ mod tests {
             let y = -x.iter().map(|x| (x - 0.5).powi(2)).sum::<f64>() + noise;
             history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
         }
-        let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+        let mut auto = Auto::new(AutoConfig::default());
         let proposal = auto.propose(&history, NonZeroUsize::new(8), &mut rng).unwrap();
         assert!(proposal.diagnostics.notes.iter().any(|note| note.starts_with("auto chose gp-ei")));
         for (i, a) in proposal.choices.iter().enumerate() {
@@ -261,7 +260,7 @@ mod tests {
         for huge in [1e300, -1e300, 1e308, -1e308] {
             for at in [0.1, 0.5, 0.9] {
                 let mut history = History::new(space.clone(), Duplicates::Avoid);
-                let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+                let mut auto = Auto::new(AutoConfig::default());
                 let mut rng = Seed(8).stream(Purpose::Experiment, 0, 0);
                 let told = [(0.0, 0.0), (0.0, 0.0), (at, huge), (0.0, -7.374), (0.375_733, -5.714)];
                 for (x, y) in told {
@@ -281,7 +280,7 @@ mod tests {
         let space =
             names.iter().fold(Space::builder(), |space, name| space.int(*name, 0, 8)).build().unwrap();
         let mut history = History::new(space.clone(), Duplicates::Avoid);
-        let mut auto = Auto::try_from(AutoConfig::default()).unwrap();
+        let mut auto = Auto::new(AutoConfig::default());
         let mut rng = Seed(6).stream(Purpose::Experiment, 0, 0);
         for i in 0..60 {
             let mut proposal = auto.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();

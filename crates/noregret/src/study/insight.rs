@@ -166,7 +166,10 @@ mod tests {
 
     fn study(direction: Direction, n: usize, objective: impl Fn(&Trial) -> f64) -> Study {
         let space = Space::builder().float("x", 0.0, 1.0).float("y", 0.0, 1.0).bool("idle").build().unwrap();
-        let builder = Study::builder().space(space).direction(direction).algorithm(Algorithm::Sobol {});
+        let builder = Study::builder()
+            .space(space)
+            .direction(direction)
+            .algorithm(Algorithm::Sobol(crate::strategy::algorithm::NoOptions {}));
         let mut study = builder.build().unwrap();
         for trial in study.ask(n).unwrap() {
             study.tell(trial.number, objective(&trial)).unwrap();

@@ -87,7 +87,7 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &ArmSet, rounds: 
         "reg-evolution" => {
             Algorithm::RegEvolution(RegEvolutionConfig { sample: 10, ..RegEvolutionConfig::default() })
         }
-        _ => Algorithm::Random {},
+        _ => Algorithm::Random(noregret::strategy::algorithm::NoOptions {}),
     }
 }
 

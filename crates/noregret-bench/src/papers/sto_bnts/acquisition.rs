@@ -58,9 +58,9 @@ fn acquisition_functions(
     let algorithm = setting::algorithm(setting, setting::variant(method), "synthetic")?;
     let (network, noise, standardize, training, perturb) = match &algorithm {
         Algorithm::StoBnts(c) | Algorithm::StoBntsLinear(c) => {
-            (&c.network, c.noise, c.standardize, c.training, c.perturb)
+            (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb)
         }
-        Algorithm::DeepEnsemble(c) => (&c.network, c.noise, c.standardize, c.training, c.perturb),
+        Algorithm::DeepEnsemble(c) => (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb),
         other => {
             return Err(BenchError::NotAvailable { what: format!("drawing functions by {}", other.name()) });
         }

@@ -11,7 +11,7 @@ use faer::Mat;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::arms::model::{SparseConfig, SparseModel};
@@ -41,10 +41,9 @@ pub struct AsyncTs {
     model: SparseModel,
 }
 
-impl TryFrom<AsyncTsConfig> for AsyncTs {
-    type Error = Error;
-
-    fn try_from(config: AsyncTsConfig) -> Result<Self> {
+impl AsyncTs {
+    /// The strategy, once its options are checked.
+    pub fn new(config: AsyncTsConfig) -> Result<Self> {
         config.sparse.validate()?;
         Ok(Self { model: SparseModel::new(config.sparse.clone(), false), config })
     }

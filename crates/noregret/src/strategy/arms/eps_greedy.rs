@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::algorithm::AlgorithmError;
@@ -45,10 +45,9 @@ pub struct EpsGreedy {
     model: SparseModel,
 }
 
-impl TryFrom<EpsGreedyConfig> for EpsGreedy {
-    type Error = Error;
-
-    fn try_from(config: EpsGreedyConfig) -> Result<Self> {
+impl EpsGreedy {
+    /// The strategy, once its options are checked.
+    pub fn new(config: EpsGreedyConfig) -> Result<Self> {
         config.sparse.validate()?;
         let fits = (0.0..=1.0).contains(&config.epsilon);
         AlgorithmError::check("epsilon", config.epsilon, fits, "between 0 and 1")?;

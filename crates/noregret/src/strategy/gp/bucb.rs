@@ -12,18 +12,12 @@
 //! that of the code behind Ren & Li, counted from round 1 (there the first weight is minus infinity): `0.2 ln(|X| t^2
 //! pi^2 / 0.06)` for 1,001 candidates.
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
-use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
-use crate::math::rng::Stream;
+use crate::error::Result;
 use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
-use crate::strategy::history::History;
-use crate::strategy::{Proposal, Strategy};
+use crate::strategy::gp::gp_ucb::{GpUcb, GpUcbConfig};
 
 /// Settings of BUCB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,32 +37,9 @@ impl Default for BucbConfig {
     }
 }
 
-/// BUCB.
-#[derive(Debug)]
-pub struct Bucb {
-    config: BucbConfig,
-    model: GpModel,
-}
-
-impl TryFrom<BucbConfig> for Bucb {
-    type Error = Error;
-
-    fn try_from(config: BucbConfig) -> Result<Self> {
-        config.beta.validate()?;
-        Ok(Self { model: config.gp.build()?, config })
-    }
-}
-
-impl Strategy for Bucb {
-    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("bucb", history, q, rng)?;
-        let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
-        while turn.wants_more() {
-            let beta = self.config.beta.value(&gp.round(&turn));
-            let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
-            gp.condition(turn.push(found)?);
-        }
-        turn.finish()
+impl BucbConfig {
+    /// The strategy: the loop of GP-UCB, whose deviation is also conditioned on the batch so far, with another weight.
+    pub fn build(self) -> Result<GpUcb> {
+        GpUcb::named("bucb", GpUcbConfig { beta: self.beta, gp: self.gp })
     }
 }

@@ -19,13 +19,12 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::cholesky::Cholesky;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Taken};
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -50,23 +49,19 @@ impl Default for DppTsConfig {
 }
 
 /// DPP-TS.
-#[derive(Debug)]
-pub struct DppTs {
-    config: DppTsConfig,
-    model: GpModel,
-}
+pub type DppTs = GpStrategy<DppTsConfig>;
 
-impl TryFrom<DppTsConfig> for DppTs {
-    type Error = Error;
+impl GpAlgorithm for DppTsConfig {
+    const NAME: &'static str = "dpp-ts";
 
-    fn try_from(config: DppTsConfig) -> Result<Self> {
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
     }
 }
 
 impl Strategy for DppTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("dpp-ts", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         let mut batch = thompson_batch(&draws, &mut turn);

@@ -14,12 +14,11 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::trust_region::TrustRegion;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
@@ -55,30 +54,27 @@ pub struct GpEiConfig {
 }
 
 /// GP-EI.
-#[derive(Debug)]
-pub struct GpEi {
-    config: GpEiConfig,
-    model: GpModel,
-}
+pub type GpEi = GpStrategy<GpEiConfig>;
 
-impl TryFrom<GpEiConfig> for GpEi {
-    type Error = Error;
+impl GpAlgorithm for GpEiConfig {
+    const NAME: &'static str = "gp-ei";
 
-    fn try_from(config: GpEiConfig) -> Result<Self> {
-        if let Some(trust_region) = &config.trust_region {
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(trust_region) = &self.trust_region {
             trust_region.validate()?;
         }
-        if !(0.0..1.0).contains(&config.apart) {
-            let range = "at least 0 and below 1";
-            return Err(AlgorithmError::OutOfRange { option: "apart", range, value: config.apart }.into());
-        }
-        Ok(Self { model: config.gp.build()?, config })
+        let fits = (0.0..1.0).contains(&self.apart);
+        Ok(AlgorithmError::check("apart", self.apart, fits, "at least 0 and below 1")?)
     }
 }
 
 impl Strategy for GpEi {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("gp-ei", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let GpEiConfig { improvement, trust_region, apart, .. } = self.config;
         let search = self.config.gp.search(gp, &turn).apart(apart);
@@ -135,17 +131,14 @@ mod tests {
                 let by = |elsewhere| {
                     let trust_region = Some(TrustRegion { every: 2, elsewhere, ..TrustRegion::default() });
                     let config = GpEiConfig { trust_region, ..GpEiConfig::default() };
-                    chosen(&mut GpEi::try_from(config).unwrap(), &history)
+                    chosen(&mut GpEi::new(config).unwrap(), &history)
                 };
                 let (improvement, bound) = (by(None), by(Some(BetaSchedule::SqrtLog)));
                 if rounds == 0 || is_pool {
                     assert_eq!(improvement, bound);
                 } else {
                     assert_ne!(improvement, bound);
-                    assert_eq!(
-                        chosen(&mut GpUcb::try_from(GpUcbConfig::default()).unwrap(), &history),
-                        bound
-                    );
+                    assert_eq!(chosen(&mut GpUcb::new(GpUcbConfig::default()).unwrap(), &history), bound);
                 }
             }
         }

@@ -19,11 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::thompson::EnlargedPath;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::Path;
@@ -56,36 +55,29 @@ impl Default for GpTsConfig {
 }
 
 /// GP-TS.
-#[derive(Debug)]
-pub struct GpTs {
-    config: GpTsConfig,
-    model: GpModel,
-}
+pub type GpTs = GpStrategy<GpTsConfig>;
 
-impl TryFrom<GpTsConfig> for GpTs {
-    type Error = Error;
+impl GpAlgorithm for GpTsConfig {
+    const NAME: &'static str = "gp-ts";
 
-    fn try_from(config: GpTsConfig) -> Result<Self> {
-        config.beta.validate()?;
-        if !(config.accuracy > 0.0 && config.accuracy <= 1.0) {
-            let range = "above 0 and at most 1";
-            return Err(
-                AlgorithmError::OutOfRange { option: "accuracy", range, value: config.accuracy }.into()
-            );
-        }
-        if !(config.norm_bound >= 0.0 && config.norm_bound.is_finite()) {
-            let range = "finite and not negative";
-            return Err(
-                AlgorithmError::OutOfRange { option: "norm_bound", range, value: config.norm_bound }.into()
-            );
-        }
-        Ok(Self { model: config.gp.build_for_paths()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        let GpTsConfig { accuracy, norm_bound, .. } = *self;
+        self.beta.validate()?;
+        self.gp.model.validate_for_paths()?;
+        let fits = accuracy > 0.0 && accuracy <= 1.0;
+        AlgorithmError::check("accuracy", accuracy, fits, "above 0 and at most 1")?;
+        let fits = norm_bound >= 0.0 && norm_bound.is_finite();
+        Ok(AlgorithmError::check("norm_bound", norm_bound, fits, "finite and not negative")?)
     }
 }
 
 impl Strategy for GpTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("gp-ts", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         let GpTsConfig { beta, accuracy, norm_bound, .. } = self.config;

@@ -18,10 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
@@ -38,24 +37,23 @@ pub struct GpUcbConfig {
 }
 
 /// GP-UCB.
-#[derive(Debug)]
-pub struct GpUcb {
-    config: GpUcbConfig,
-    model: GpModel,
-}
+pub type GpUcb = GpStrategy<GpUcbConfig>;
 
-impl TryFrom<GpUcbConfig> for GpUcb {
-    type Error = Error;
+impl GpAlgorithm for GpUcbConfig {
+    const NAME: &'static str = "gp-ucb";
 
-    fn try_from(config: GpUcbConfig) -> Result<Self> {
-        config.beta.validate()?;
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(self.beta.validate()?)
     }
 }
 
 impl Strategy for GpUcb {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("gp-ucb", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         while turn.wants_more() {

@@ -45,32 +45,60 @@ pub struct GpOptions {
 }
 
 impl GpOptions {
-    /// The model, once the options are checked.
+    /// The model, once its options are checked.
     pub(crate) fn build(&self) -> Result<GpModel> {
         self.model.validate()?;
         self.solver.validate()?;
         Ok(GpModel::new(self.model.clone(), self.solver.kept_candidates()))
     }
 
-    /// The same for an algorithm that draws functions by random features.
-    pub(crate) fn build_for_paths(&self) -> Result<GpModel> {
-        self.model.validate_for_paths()?;
-        self.build()
+    /// The search for the points of a turn.
+    pub(crate) fn search<'a>(&'a self, gp: &GpState, turn: &Turn<'a>) -> Search<'a> {
+        Search::new(&self.solver, self.measure, gp, turn)
+    }
+}
+
+/// The options of one of these algorithms.
+pub trait GpAlgorithm {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// Those that all of them have.
+    fn gp(&self) -> &GpOptions;
+
+    /// Checks the others.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One of these algorithms: its options, and its model. What it does is its `impl Strategy`.
+#[derive(Debug)]
+pub struct GpStrategy<A> {
+    name: &'static str,
+    config: A,
+    model: GpModel,
+}
+
+impl<A: GpAlgorithm> GpStrategy<A> {
+    /// The algorithm, once its options are checked.
+    pub fn new(config: A) -> Result<Self> {
+        Self::named(A::NAME, config)
+    }
+
+    /// The same under the name of another algorithm that differs in its options only.
+    fn named(name: &'static str, config: A) -> Result<Self> {
+        config.check()?;
+        Ok(Self { name, model: config.gp().build()?, config })
     }
 
     /// Opens a turn with its share of the initial design.
-    pub(crate) fn open<'a>(
+    fn open<'a>(
         &self,
-        name: &'static str,
         history: &'a History,
         q: Option<NonZeroUsize>,
         rng: &'a mut Stream,
     ) -> Result<Turn<'a>> {
-        Turn::open(name, history, q, self.initial_points, rng)
-    }
-
-    /// The search for the points of a turn.
-    pub(crate) fn search<'a>(&'a self, gp: &GpState, turn: &Turn<'a>) -> Search<'a> {
-        Search::new(&self.solver, self.measure, gp, turn)
+        Turn::open(self.name, history, q, self.config.gp().initial_points, rng)
     }
 }

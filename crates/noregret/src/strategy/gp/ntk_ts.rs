@@ -22,19 +22,14 @@
 //! - Observations have noise in the posterior, so that draws have its exact law; the loss as printed leaves it out of
 //!   the targets and makes the variance a little too small.
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::error::{Error, Result};
-use crate::math::rng::Stream;
+use crate::error::Result;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::ts::{Ts, TsConfig};
-use crate::strategy::history::History;
-use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::hyperparameters::Tunable;
 use crate::surrogate::gp::kernel::Form;
@@ -78,35 +73,23 @@ fn over_the_default<'de, D: Deserializer<'de>>(given: D) -> Result<GpConfig, D::
     serde_json::from_value(model).map_err(serde::de::Error::custom)
 }
 
-/// NTK-TS.
-#[derive(Debug)]
-pub struct NtkTs(Ts);
-
-impl TryFrom<NtkTsConfig> for NtkTs {
-    type Error = Error;
-
-    fn try_from(config: NtkTsConfig) -> Result<Self> {
-        let NtkTsConfig { model, solver, measure, initial_points } = config;
+impl NtkTsConfig {
+    /// The strategy: the loop of [`super::ts`] on this model.
+    pub fn build(self) -> Result<Ts> {
+        let NtkTsConfig { model, solver, measure, initial_points } = self;
         if !model.kernel.is_network() {
             let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
             return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
         }
-        let gp = GpOptions { model, solver, measure, initial_points };
-        Ts::named("ntk-ts", TsConfig { gp }).map(Self)
-    }
-}
-
-impl Strategy for NtkTs {
-    fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        self.0.propose(history, q, rng)
+        Ts::named("ntk-ts", TsConfig { gp: GpOptions { model, solver, measure, initial_points } })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Algorithm;
     use crate::surrogate::gp::GpConfigError;
+    use crate::{Algorithm, Error};
     use serde_json::json;
 
     fn algorithm(name: &str, model: &serde_json::Value) -> Result<Algorithm, AlgorithmError> {

@@ -24,12 +24,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::CandidateUtility;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::Surrogate;
@@ -74,28 +73,23 @@ impl Default for QeiConfig {
 }
 
 /// qEI.
-#[derive(Debug)]
-pub struct Qei {
-    config: QeiConfig,
-    model: GpModel,
-}
+pub type Qei = GpStrategy<QeiConfig>;
 
-impl TryFrom<QeiConfig> for Qei {
-    type Error = Error;
+impl GpAlgorithm for QeiConfig {
+    const NAME: &'static str = "qei";
 
-    fn try_from(config: QeiConfig) -> Result<Self> {
-        if config.fantasies == 0 {
-            return Err(
-                AlgorithmError::OutOfRange { option: "fantasies", range: "at least 1", value: 0.0 }.into()
-            );
-        }
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(AlgorithmError::check_count("fantasies", self.fantasies)?)
     }
 }
 
 impl Strategy for Qei {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("qei", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         let mut normals: Vec<Vec<f64>> = Vec::new();

@@ -16,10 +16,9 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::FeaturePath;
@@ -35,23 +34,23 @@ pub struct RffTsConfig {
 }
 
 /// RFF-TS.
-#[derive(Debug)]
-pub struct RffTs {
-    config: RffTsConfig,
-    model: GpModel,
-}
+pub type RffTs = GpStrategy<RffTsConfig>;
 
-impl TryFrom<RffTsConfig> for RffTs {
-    type Error = Error;
+impl GpAlgorithm for RffTsConfig {
+    const NAME: &'static str = "rff-ts";
 
-    fn try_from(config: RffTsConfig) -> Result<Self> {
-        Ok(Self { model: config.gp.build_for_paths()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(self.gp.model.validate_for_paths()?)
     }
 }
 
 impl Strategy for RffTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("rff-ts", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         while turn.wants_more() {

@@ -14,12 +14,11 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use rand::RngExt;
@@ -43,27 +42,23 @@ impl Default for SpConfig {
 }
 
 /// SP.
-#[derive(Debug)]
-pub struct Sp {
-    config: SpConfig,
-    model: GpModel,
-}
+pub type Sp = GpStrategy<SpConfig>;
 
-impl TryFrom<SpConfig> for Sp {
-    type Error = Error;
+impl GpAlgorithm for SpConfig {
+    const NAME: &'static str = "sp";
 
-    fn try_from(config: SpConfig) -> Result<Self> {
-        if !(config.sharpness > 0.0 && config.sharpness.is_finite()) {
-            let (range, value) = ("positive and finite", config.sharpness);
-            return Err(AlgorithmError::OutOfRange { option: "sharpness", range, value }.into());
-        }
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(AlgorithmError::check_positive("sharpness", self.sharpness)?)
     }
 }
 
 impl Strategy for Sp {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("sp", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {

@@ -10,11 +10,10 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::gp::search::draws::Draws;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
@@ -29,32 +28,19 @@ pub struct TsConfig {
 }
 
 /// TS.
-#[derive(Debug)]
-pub struct Ts {
-    /// The algorithm that it is, or is the course of.
-    name: &'static str,
-    config: TsConfig,
-    model: GpModel,
-}
+pub type Ts = GpStrategy<TsConfig>;
 
-impl TryFrom<TsConfig> for Ts {
-    type Error = Error;
+impl GpAlgorithm for TsConfig {
+    const NAME: &'static str = "ts";
 
-    fn try_from(config: TsConfig) -> Result<Self> {
-        Self::named("ts", config)
-    }
-}
-
-impl Ts {
-    /// The same course under the name of another algorithm.
-    pub(crate) fn named(name: &'static str, config: TsConfig) -> Result<Self> {
-        Ok(Self { name, model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
     }
 }
 
 impl Strategy for Ts {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open(self.name, history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {

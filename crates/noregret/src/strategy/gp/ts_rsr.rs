@@ -24,15 +24,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::adam::Adam;
 use crate::math::rng::Stream;
 use crate::maximize::Maximum;
 use crate::space::Kind;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::{GpModel, GpState};
+use crate::strategy::gp::model::GpState;
 use crate::strategy::gp::search::draws::Draws;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -86,27 +86,23 @@ impl Refine {
 }
 
 /// TS-RSR.
-#[derive(Debug)]
-pub struct TsRsr {
-    config: TsRsrConfig,
-    model: GpModel,
-}
+pub type TsRsr = GpStrategy<TsRsrConfig>;
 
-impl TryFrom<TsRsrConfig> for TsRsr {
-    type Error = Error;
+impl GpAlgorithm for TsRsrConfig {
+    const NAME: &'static str = "ts-rsr";
 
-    fn try_from(config: TsRsrConfig) -> Result<Self> {
-        if let Some(value) = config.explore.filter(|value| !(*value > 0.0 && value.is_finite())) {
-            let range = "positive and finite";
-            return Err(AlgorithmError::OutOfRange { option: "explore", range, value }.into());
-        }
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(AlgorithmError::check_positive("explore", self.explore.unwrap_or(1.0))?)
     }
 }
 
 impl Strategy for TsRsr {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("ts-rsr", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         let f_star = self.config.sampled_maxima(gp, &mut turn)?;
@@ -184,7 +180,7 @@ mod tests {
         let config = TsRsrConfig { gp, ..TsRsrConfig::default() };
         for seed in 0..5 {
             let stream = || Seed(seed).stream(Purpose::Propose, 0, 0);
-            let mut strategy = TsRsr::try_from(config.clone()).unwrap();
+            let mut strategy = TsRsr::new(config.clone()).unwrap();
             let chosen =
                 strategy.propose(&history, NonZeroUsize::new(1), &mut stream()).unwrap().choices.remove(0).x;
             // The same draw by the same stream, of which the design takes the first number.
@@ -215,7 +211,7 @@ mod tests {
         let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
         let config = TsRsrConfig { gp, explore: Some(1e-3), ..TsRsrConfig::default() };
         let mut rng = Seed(0).stream(Purpose::Propose, 0, 0);
-        let mut strategy = TsRsr::try_from(config.clone()).unwrap();
+        let mut strategy = TsRsr::new(config.clone()).unwrap();
         let proposal = strategy.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();
         assert!(
             proposal.diagnostics.notes.iter().any(|note| note.starts_with("exploring by largest deviation"))

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::GpOptions;
-use crate::strategy::gp::model::{GpModel, GpState};
+use crate::strategy::gp::model::GpState;
+use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::candidates::Candidates;
@@ -46,24 +46,23 @@ impl Default for UcbPeConfig {
 }
 
 /// UCB-PE.
-#[derive(Debug)]
-pub struct UcbPe {
-    config: UcbPeConfig,
-    model: GpModel,
-}
+pub type UcbPe = GpStrategy<UcbPeConfig>;
 
-impl TryFrom<UcbPeConfig> for UcbPe {
-    type Error = Error;
+impl GpAlgorithm for UcbPeConfig {
+    const NAME: &'static str = "ucb-pe";
 
-    fn try_from(config: UcbPeConfig) -> Result<Self> {
-        config.beta.validate()?;
-        Ok(Self { model: config.gp.build()?, config })
+    fn gp(&self) -> &GpOptions {
+        &self.gp
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(self.beta.validate()?)
     }
 }
 
 impl Strategy for UcbPe {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.config.gp.open("ucb-pe", history, q, rng)?;
+        let mut turn = self.open(history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.config.gp.search(gp, &turn);
         let beta = self.config.beta.value(&gp.round(&turn)); // one weight for the whole batch

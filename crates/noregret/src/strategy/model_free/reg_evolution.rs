@@ -31,7 +31,7 @@ use std::ops::Range;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::space::Pool;
 use crate::strategy::algorithm::AlgorithmError;
@@ -69,10 +69,9 @@ pub struct RegEvolution {
     config: RegEvolutionConfig,
 }
 
-impl TryFrom<RegEvolutionConfig> for RegEvolution {
-    type Error = Error;
-
-    fn try_from(config: RegEvolutionConfig) -> Result<Self> {
+impl RegEvolution {
+    /// The strategy, once its options are checked.
+    pub fn new(config: RegEvolutionConfig) -> Result<Self> {
         let RegEvolutionConfig { population, sample, step, neighbors } = config;
         for (option, count) in [("population", population), ("sample", sample), ("neighbors", neighbors)] {
             AlgorithmError::check_count(option, count)?;
@@ -190,7 +189,7 @@ mod tests {
 
     fn evolution(population: usize, sample: usize) -> RegEvolution {
         let config = RegEvolutionConfig { population, sample, ..RegEvolutionConfig::default() };
-        RegEvolution::try_from(config).unwrap()
+        RegEvolution::new(config).unwrap()
     }
 
     fn value(y: f64) -> Outcome {
@@ -315,7 +314,7 @@ mod tests {
             history.add(&at(row), value(row as f64));
         }
         let config = RegEvolutionConfig { population: 1, neighbors: 4, ..RegEvolutionConfig::default() };
-        let mut strategy = RegEvolution::try_from(config).unwrap();
+        let mut strategy = RegEvolution::new(config).unwrap();
         let mut rng = Seed(1).stream(Purpose::Propose, 0, 0);
         let proposal = strategy.propose(&history, NonZeroUsize::new(4), &mut rng).unwrap();
         let mut rows: Vec<usize> = proposal.choices.iter().filter_map(|choice| choice.row).collect();
@@ -336,7 +335,7 @@ mod tests {
             (RegEvolutionConfig { step: 0.0, ..default() }, "step"),
             (RegEvolutionConfig { step: f64::NAN, ..default() }, "step"),
         ] {
-            let error = RegEvolution::try_from(config).unwrap_err().to_string();
+            let error = RegEvolution::new(config).unwrap_err().to_string();
             assert!(error.starts_with(option), "{error}");
         }
     }

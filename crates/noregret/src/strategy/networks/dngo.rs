@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::grid::best_row;
 use crate::maximize::{MaximizeError, Maximum, Region};
@@ -81,10 +81,9 @@ pub struct Dngo {
     learned: Learned,
 }
 
-impl TryFrom<DngoConfig> for Dngo {
-    type Error = Error;
-
-    fn try_from(config: DngoConfig) -> Result<Self> {
+impl Dngo {
+    /// The strategy, once its options are checked.
+    pub fn new(config: DngoConfig) -> Result<Self> {
         config.network.validate()?;
         check_candidates(config.candidates)?;
         if !config.training.is_valid() {

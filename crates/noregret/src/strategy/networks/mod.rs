@@ -5,3 +5,58 @@ pub mod model;
 pub mod neural_bo;
 pub mod neural_greedy;
 pub mod sto_bnts;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::strategy::algorithm::AlgorithmError;
+use crate::surrogate::neural::NetworkConfig;
+use model::check_candidates;
+use model::search::Effort;
+
+/// What the algorithms that fit a network for every point can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct FitOptions {
+    /// The network.
+    pub network: NetworkConfig,
+    /// Deviation of the noise, in units of the standardised values.
+    pub noise: f64,
+    /// Shift and scale the values to mean 0 and deviation 1.
+    pub standardize: bool,
+    /// Points at which a fitted network is evaluated.
+    pub candidates: usize,
+    /// How many of the best of them are climbed from.
+    pub polished: usize,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            network: NetworkConfig::default(),
+            noise: 0.1,
+            standardize: true,
+            candidates: 10_000,
+            polished: 5,
+            initial_points: None,
+        }
+    }
+}
+
+impl FitOptions {
+    /// Checks what serde cannot.
+    fn check(&self) -> Result<()> {
+        self.network.validate()?;
+        // Below a thousandth the equations have more digits than 32 bits hold.
+        let fits = (1e-3..=1e3).contains(&self.noise);
+        AlgorithmError::check("noise", self.noise, fits, "from 1e-3 to 1e3")?;
+        Ok(check_candidates(self.candidates)?)
+    }
+
+    fn effort(&self) -> Effort {
+        Effort { candidates: self.candidates, polished: self.polished }
+    }
+}

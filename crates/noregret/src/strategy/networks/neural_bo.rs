@@ -45,20 +45,13 @@ pub struct NeuralBoConfig {
     pub start: Start,
     /// Whose gradients are the features.
     pub features: Features,
-    /// What is kept of the matrix of gradients.
-    pub variance: Variance,
-    /// How the network learns.
-    pub training: Learning,
     /// Factor of the deviation.
     pub nu: f64,
-    /// Weight of the prior.
-    pub lambda: f64,
-    /// Shift and scale the values to mean 0 and deviation 1.
-    pub standardize: bool,
     /// Points among which the best draw is looked for.
     pub candidates: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// How the network learns, and what its deviations are made of.
+    #[serde(flatten)]
+    pub gradients: GradientOptions,
 }
 
 impl Default for NeuralBoConfig {
@@ -67,14 +60,34 @@ impl Default for NeuralBoConfig {
             network: NetworkConfig { depth: 1, width: 500, ..NetworkConfig::default() },
             start: Start::Scaled,
             features: Features::Static,
-            variance: Variance::Exact,
-            training: Learning::default(),
             nu: 0.1,
-            lambda: 0.01,
-            standardize: true,
             candidates: 50_000,
-            initial_points: None,
+            gradients: GradientOptions::default(),
         }
+    }
+}
+
+/// What the algorithms whose deviation is made of a network's gradients can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct GradientOptions {
+    /// What is kept of the matrix of gradients; the published codes of NeuralTS and NeuralUCB keep the diagonal.
+    pub variance: Variance,
+    /// How the network learns.
+    pub training: Learning,
+    /// Weight of the prior.
+    pub lambda: f64,
+    /// Shift and scale the values to mean 0 and deviation 1.
+    pub standardize: bool,
+    /// Points before the model is asked; by default a few more than dimensions.
+    pub initial_points: Option<usize>,
+}
+
+impl Default for GradientOptions {
+    fn default() -> Self {
+        let (variance, training) = (Variance::Exact, Learning::default());
+        Self { variance, training, lambda: 0.01, standardize: true, initial_points: None }
     }
 }
 
@@ -85,34 +98,19 @@ impl Default for NeuralBoConfig {
 pub struct NeuralBanditConfig {
     /// The network.
     pub network: NetworkConfig,
-    /// What is kept of the matrix of gradients; the published code keeps the diagonal.
-    pub variance: Variance,
-    /// How the network learns.
-    pub training: Learning,
     /// Factor of the deviation.
     pub nu: f64,
-    /// Weight of the prior.
-    pub lambda: f64,
-    /// Shift and scale the values to mean 0 and deviation 1.
-    pub standardize: bool,
     /// Points among which the best is looked for.
     pub candidates: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// How the network learns, and what its deviations are made of.
+    #[serde(flatten)]
+    pub gradients: GradientOptions,
 }
 
 impl Default for NeuralBanditConfig {
     fn default() -> Self {
-        Self {
-            network: NetworkConfig::default(),
-            variance: Variance::Exact,
-            training: Learning::default(),
-            nu: 1.0,
-            lambda: 0.01,
-            standardize: true,
-            candidates: 10_000,
-            initial_points: None,
-        }
+        let (network, gradients) = (NetworkConfig::default(), GradientOptions::default());
+        Self { network, nu: 1.0, candidates: 10_000, gradients }
     }
 }
 
@@ -152,11 +150,12 @@ impl NeuralBo {
 
     fn new(name: &'static str, policy: Policy, config: NeuralBoConfig) -> Result<Self> {
         config.network.validate()?;
-        let NeuralBoConfig { nu, lambda, candidates, .. } = config;
+        let NeuralBoConfig { nu, candidates, .. } = config;
+        let GradientOptions { training, lambda, standardize, .. } = config.gradients;
         AlgorithmError::check("nu", nu, nu >= 0.0 && nu.is_finite(), "finite and not negative")?;
         AlgorithmError::check("lambda", lambda, (1e-6..=1e6).contains(&lambda), "from 1e-6 to 1e6")?;
         check_candidates(candidates)?;
-        if !config.training.is_valid() {
+        if !training.is_valid() {
             return Err(NetworkError::Training.into());
         }
         if config.network.image.is_some() && config.start != Start::Scaled {
@@ -169,8 +168,8 @@ impl NeuralBo {
         let learned = Learned::new(LearnedConfig {
             network: config.network.clone(),
             start: config.start,
-            learning: config.training,
-            standardize: config.standardize,
+            learning: training,
+            standardize,
             ridge: lambda,
         });
         Ok(Self { name, policy, config, learned })
@@ -179,35 +178,15 @@ impl NeuralBo {
 
 impl From<NeuralBanditConfig> for NeuralBoConfig {
     fn from(config: NeuralBanditConfig) -> Self {
-        let NeuralBanditConfig {
-            network,
-            variance,
-            training,
-            nu,
-            lambda,
-            standardize,
-            candidates,
-            initial_points,
-        } = config;
-        let (start, features) = (Start::Scaled, Features::Dynamic);
-        Self {
-            network,
-            start,
-            features,
-            variance,
-            training,
-            nu,
-            lambda,
-            standardize,
-            candidates,
-            initial_points,
-        }
+        let NeuralBanditConfig { network, nu, candidates, gradients } = config;
+        Self { network, start: Start::Scaled, features: Features::Dynamic, nu, candidates, gradients }
     }
 }
 
 impl Strategy for NeuralBo {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let NeuralBoConfig { network, features, variance, nu, lambda, initial_points, .. } = &self.config;
+        let NeuralBoConfig { network, features, nu, .. } = &self.config;
+        let GradientOptions { variance, lambda, initial_points, .. } = &self.config.gradients;
         let mut turn = Opening::sobol(network, *initial_points).open(self.name, history, q, rng)?;
         let Some(learned) = self.learned.prepare(&mut turn)? else { return turn.finish() };
         let mut belief = learned.belief(*features, *variance, *lambda, &turn.without_value())?;

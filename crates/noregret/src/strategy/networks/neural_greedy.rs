@@ -9,54 +9,31 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
+use crate::strategy::networks::FitOptions;
 use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
-use crate::strategy::networks::model::search::{Effort, maximize};
+use crate::strategy::networks::model::search::maximize;
+use crate::strategy::networks::model::streams;
 use crate::strategy::networks::model::told::Told;
-use crate::strategy::networks::model::{check_candidates, streams};
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::draw::{Draw, TrainingData};
 use crate::surrogate::neural::epochs::Learner;
-use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError};
+use crate::surrogate::neural::{Encoder, NetworkError};
 
 /// Settings of NeuralGreedy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralGreedyConfig {
-    /// The network.
-    pub network: NetworkConfig,
-    /// Deviation of the perturbation, in units of the standardised values.
-    pub noise: f64,
     /// How the network learns.
     pub training: Learning,
-    /// Shift and scale the values to mean 0 and deviation 1.
-    pub standardize: bool,
-    /// Points at which the network is evaluated.
-    pub candidates: usize,
-    /// How many of the best of them are climbed from.
-    pub polished: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
-}
-
-impl Default for NeuralGreedyConfig {
-    fn default() -> Self {
-        Self {
-            network: NetworkConfig::default(),
-            noise: 0.1,
-            training: Learning::default(),
-            standardize: true,
-            candidates: 10_000,
-            polished: 5,
-            initial_points: None,
-        }
-    }
+    /// The network, its data and its search; `noise` is the deviation of the perturbation.
+    #[serde(flatten)]
+    pub fit: FitOptions,
 }
 
 /// NeuralGreedy.
@@ -65,14 +42,10 @@ pub struct NeuralGreedy {
     config: NeuralGreedyConfig,
 }
 
-impl TryFrom<NeuralGreedyConfig> for NeuralGreedy {
-    type Error = Error;
-
-    fn try_from(config: NeuralGreedyConfig) -> Result<Self> {
-        config.network.validate()?;
-        let NeuralGreedyConfig { noise, candidates, .. } = config;
-        AlgorithmError::check("noise", noise, (1e-3..=1e3).contains(&noise), "from 1e-3 to 1e3")?;
-        check_candidates(candidates)?;
+impl NeuralGreedy {
+    /// The strategy, once its options are checked.
+    pub fn new(config: NeuralGreedyConfig) -> Result<Self> {
+        config.fit.check()?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -82,7 +55,7 @@ impl TryFrom<NeuralGreedyConfig> for NeuralGreedy {
 
 impl Strategy for NeuralGreedy {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let NeuralGreedyConfig { network, noise, standardize, initial_points, .. } = &self.config;
+        let FitOptions { network, noise, standardize, initial_points, .. } = &self.config.fit;
         let mut turn = Opening::sobol(network, *initial_points).open("neural-greedy", history, q, rng)?;
         if !turn.wants_more() {
             return turn.finish();
@@ -93,7 +66,7 @@ impl Strategy for NeuralGreedy {
         let fit = |mut own: Stream| self.fit_perturbed(&told.data, &encoder, &mut own);
         let members: Vec<Result<(Draw, Diagnostics)>> =
             streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();
-        let effort = Effort { candidates: self.config.candidates, polished: self.config.polished };
+        let effort = self.config.fit.effort();
         let centers = told.centers();
         for member in members {
             let (draw, said) = member?;
@@ -113,7 +86,7 @@ impl NeuralGreedy {
         encoder: &Encoder,
         own: &mut Stream,
     ) -> Result<(Draw, Diagnostics)> {
-        let NeuralGreedyConfig { network, noise, training, .. } = &self.config;
+        let NeuralGreedyConfig { training, fit: FitOptions { network, noise, .. } } = &self.config;
         let (network, start) = Start::Scaled.network(network, encoder.inputs(), own);
         let mut data = data.clone();
         for (y, w) in data.y.iter_mut().zip(&data.weights) {

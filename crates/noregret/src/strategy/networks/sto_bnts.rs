@@ -28,15 +28,16 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::memo::{Neural, Trainings};
+use crate::strategy::networks::FitOptions;
 use crate::strategy::networks::model::opening::{Initial, Opening};
-use crate::strategy::networks::model::search::{Effort, maximize};
+use crate::strategy::networks::model::search::maximize;
+use crate::strategy::networks::model::streams;
 use crate::strategy::networks::model::told::Told;
-use crate::strategy::networks::model::{check_candidates, streams};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::draw::{Draw, Sampler, TrainingData};
 use crate::surrogate::neural::regression::FittedNetwork;
-use crate::surrogate::neural::{Encoder, NetworkConfig, NetworkError, Training};
+use crate::surrogate::neural::{Encoder, NetworkError, Training};
 
 /// Fits that run side by side ...
 const GROUP: usize = 8;
@@ -48,45 +49,31 @@ const SIDE_BY_SIDE: usize = 1_500;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct StoBntsConfig {
-    /// The network.
-    pub network: NetworkConfig,
-    /// Deviation of the noise, in units of the standardised values.
-    pub noise: f64,
     /// Factor of the posterior deviation.
     pub beta: f64,
     /// Perturb the targets by noise, which makes the functions exact samples; without, the loss is as printed.
     pub perturb: bool,
     /// Draw parameters anew for every point, as printed; `false` draws the same ones in every iteration, as the authors' code does.
     pub redraw: bool,
-    /// Shift and scale the values to mean 0 and deviation 1.
-    pub standardize: bool,
     /// How the network is fitted.
     pub training: Training,
-    /// Points at which a drawn function is evaluated.
-    pub candidates: usize,
-    /// How many of the best of them are climbed from.
-    pub polished: usize,
     /// Where the first points come from.
     pub initial: Initial,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// The network, its data and its search.
+    #[serde(flatten)]
+    pub fit: FitOptions,
 }
 
 impl Default for StoBntsConfig {
     fn default() -> Self {
         Self {
-            network: NetworkConfig::default(),
-            noise: 0.1,
             // A network of the default size has a prior deviation of about 3; values have one of 1.
             beta: 0.3,
             perturb: true,
             redraw: true,
-            standardize: true,
             training: Training::default(),
-            candidates: 10_000,
-            polished: 5,
             initial: Initial::default(),
-            initial_points: None,
+            fit: FitOptions::default(),
         }
     }
 }
@@ -96,41 +83,21 @@ impl Default for StoBntsConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DeepEnsembleConfig {
-    /// The network.
-    pub network: NetworkConfig,
-    /// Deviation of the noise, in units of the standardised values.
-    pub noise: f64,
     /// Hold the parameters to where they started, as STO-BNTS does; the authors' code does not.
     pub regularize: bool,
     /// Perturb the targets by noise.
     pub perturb: bool,
-    /// Shift and scale the values to mean 0 and deviation 1.
-    pub standardize: bool,
     /// How the network is fitted.
     pub training: Training,
-    /// Points at which a member is evaluated.
-    pub candidates: usize,
-    /// How many of the best of them are climbed from.
-    pub polished: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// The network, its data and its search.
+    #[serde(flatten)]
+    pub fit: FitOptions,
 }
 
 impl Default for DeepEnsembleConfig {
     fn default() -> Self {
-        let StoBntsConfig { network, noise, standardize, training, candidates, polished, .. } =
-            StoBntsConfig::default();
-        Self {
-            network,
-            noise,
-            regularize: true,
-            perturb: false,
-            standardize,
-            training,
-            candidates,
-            polished,
-            initial_points: None,
-        }
+        let (training, fit) = (Training::default(), FitOptions::default());
+        Self { regularize: true, perturb: false, training, fit }
     }
 }
 
@@ -162,40 +129,16 @@ impl StoBnts {
 
     /// A deep ensemble.
     pub fn ensemble(config: DeepEnsembleConfig) -> Result<Self> {
-        let DeepEnsembleConfig {
-            network,
-            noise,
-            regularize,
-            perturb,
-            standardize,
-            training,
-            candidates,
-            polished,
-            initial_points,
-        } = config;
-        let config = StoBntsConfig {
-            network,
-            noise,
-            perturb,
-            standardize,
-            training,
-            candidates,
-            polished,
-            initial_points,
-            beta: 1.0,
-            redraw: true,
-            initial: Initial::Sobol,
-        };
+        let DeepEnsembleConfig { regularize, perturb, training, fit } = config;
+        let config =
+            StoBntsConfig { perturb, training, fit, beta: 1.0, redraw: true, initial: Initial::Sobol };
         Self::new(config, Variant::Ensemble { regularize })
     }
 
     fn new(config: StoBntsConfig, variant: Variant) -> Result<Self> {
-        let StoBntsConfig { noise, beta, candidates, .. } = config;
-        config.network.validate()?;
-        // Below a thousandth the equations have more digits than 32 bits hold.
-        AlgorithmError::check("noise", noise, (1e-3..=1e3).contains(&noise), "from 1e-3 to 1e3")?;
-        AlgorithmError::check("beta", beta, (1e-6..=1e6).contains(&beta), "from 1e-6 to 1e6")?;
-        check_candidates(candidates)?;
+        config.fit.check()?;
+        let fits = (1e-6..=1e6).contains(&config.beta);
+        AlgorithmError::check("beta", config.beta, fits, "from 1e-6 to 1e6")?;
         if !config.training.is_valid() {
             return Err(NetworkError::Training.into());
         }
@@ -213,8 +156,8 @@ impl StoBnts {
 
 impl Strategy for StoBnts {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let StoBntsConfig { network, noise, standardize, initial, initial_points: points, .. } = &self.config;
-        let opening = Opening { network, noise: *noise, initial: *initial, points: *points };
+        let FitOptions { network, noise, standardize, initial_points: points, .. } = &self.config.fit;
+        let opening = Opening { network, noise: *noise, initial: self.config.initial, points: *points };
         let mut turn = opening.open(self.name(), history, q, rng)?;
         if !turn.wants_more() {
             return turn.finish();
@@ -224,7 +167,7 @@ impl Strategy for StoBnts {
             Told::new(history, history.len(), &encoder, *standardize, *noise, 0, &mut turn.diagnostics);
         let sampler = self.sampler(encoder);
         let mut streams = self.streams(&mut turn);
-        let effort = Effort { candidates: self.config.candidates, polished: self.config.polished };
+        let effort = self.config.fit.effort();
         let (centers, mut account) = (told.centers(), Account::default());
         // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
         let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
@@ -245,10 +188,10 @@ impl Strategy for StoBnts {
 
 impl StoBnts {
     fn sampler(&self, encoder: Encoder) -> Sampler {
-        let StoBntsConfig { network, training, beta, perturb, .. } = &self.config;
+        let StoBntsConfig { training, beta, perturb, fit, .. } = &self.config;
         #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
         let beta = *beta as f32;
-        let network = network.network(encoder.inputs());
+        let network = fit.network.network(encoder.inputs());
         Sampler { network, encoder, training: *training, beta, perturb: *perturb }
     }
 

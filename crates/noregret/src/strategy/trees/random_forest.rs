@@ -29,7 +29,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::grid::{best_of, best_row};
 use crate::maximize::multi_start::top;
@@ -83,10 +83,9 @@ pub struct RandomForest {
     config: RandomForestConfig,
 }
 
-impl TryFrom<RandomForestConfig> for RandomForest {
-    type Error = Error;
-
-    fn try_from(config: RandomForestConfig) -> Result<Self> {
+impl RandomForest {
+    /// The strategy, once its options are checked.
+    pub fn new(config: RandomForestConfig) -> Result<Self> {
         let ForestConfig { trees, features, min_leaf, .. } = config.forest;
         let few = (1..=MAX_TREES).contains(&trees);
         AlgorithmError::check("trees", trees as f64, few, "between 1 and 10000")?;
@@ -264,7 +263,7 @@ mod tests {
 
     fn forest(trees: usize, candidates: usize) -> RandomForest {
         let forest = ForestConfig { trees, ..ForestConfig::default() };
-        RandomForest::try_from(RandomForestConfig { forest, candidates, initial_points: None }).unwrap()
+        RandomForest::new(RandomForestConfig { forest, candidates, initial_points: None }).unwrap()
     }
 
     fn value(y: f64) -> Outcome {
@@ -379,7 +378,7 @@ mod tests {
         let with = |change: fn(&mut RandomForestConfig)| {
             let mut config = RandomForestConfig::default();
             change(&mut config);
-            RandomForest::try_from(config).map(|_| ()).map_err(|error| error.to_string())
+            RandomForest::new(config).map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(with(|c| c.forest.features = 5.0 / 6.0), Ok(()));
         assert_eq!(with(|c| c.forest.variance = ForestVariance::Total), Ok(()));
