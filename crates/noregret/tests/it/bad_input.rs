@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use noregret::study::{Event, StudyError, Told};
+use noregret::study::{Event, StudyError, Verdict};
 use noregret::{
     Algorithm, Duplicates, Error, MinimizeOptions, Params, Pool, Space, SpaceError, Study, TrialState, Value,
     minimize,
@@ -152,7 +152,7 @@ fn values_that_are_not_finite_are_failures_with_a_reason() {
     for (trial, (value, word)) in
         trials.iter().zip([(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")])
     {
-        assert_eq!(study.tell(trial.number, value), Ok(Told::Failed));
+        assert_eq!(study.tell(trial.number, value), Ok(Verdict::Failed));
         let index = usize::try_from(trial.number).unwrap();
         let TrialState::Failed { reason } = &study.trials()[index].state else { panic!("not failed") };
         says(reason, &[word, "not a finite number"]);
@@ -168,12 +168,12 @@ fn values_that_are_not_finite_are_failures_with_a_reason() {
 fn second_and_late_results_are_no_errors() {
     let mut study = study(planar(), Algorithm::default());
     study.ask(2).unwrap();
-    assert_eq!(study.tell(0, 1.0), Ok(Told::Complete));
-    assert_eq!(study.tell(0, 2.0), Ok(Told::Repeated));
-    assert_eq!(study.fail(0, "too late"), Ok(Told::Repeated));
-    assert_eq!(study.fail(1, "worker lost"), Ok(Told::Failed));
-    assert_eq!(study.tell(1, f64::NAN), Ok(Told::Repeated));
-    assert_eq!(study.tell(1, 3.0), Ok(Told::Late));
+    assert_eq!(study.tell(0, 1.0), Ok(Verdict::Complete));
+    assert_eq!(study.tell(0, 2.0), Ok(Verdict::Late));
+    assert_eq!(study.fail(0, "too late"), Ok(Verdict::Late));
+    assert_eq!(study.fail(1, "worker lost"), Ok(Verdict::Failed));
+    assert_eq!(study.tell(1, f64::NAN), Ok(Verdict::Late));
+    assert_eq!(study.tell(1, 3.0), Ok(Verdict::AfterFailure));
     assert_eq!(study.trials().iter().map(noregret::Trial::value).collect::<Vec<_>>(), [Some(1.0), Some(3.0)]);
     assert_eq!(study.ask(1).unwrap()[0].number, 2);
 }

@@ -14,6 +14,7 @@ mod equivalence;
 mod golden;
 #[cfg(test)]
 mod images;
+mod planned;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
