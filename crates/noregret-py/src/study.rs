@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
-use noregret::{Params, Space};
+use noregret::study::check_noise_var;
+use noregret::{Params, Space, SpaceError};
 use noregret_store::{
     Attrs, Evaluation, Event, ExternalResult, HandOut, StorageUrl, Store, StoreError, Timestamp, TrialRecord,
     this_worker,
@@ -16,7 +17,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::calls::{Calls, refuse_inside};
 use crate::convert::{array, from_params, from_record};
 use crate::description::Description;
-use crate::errors::{exception, internal, raise};
+use crate::errors::{exception, internal, raise, space_exception};
 use crate::interruptible::Patience;
 use crate::points;
 use crate::space::Declared;
@@ -122,7 +123,7 @@ impl Study {
         points.iter().map(|params| from_params(py, params)).collect()
     }
 
-    /// Tells a value; answers what became of it, in a word. `attrs` is a JSON object.
+    /// Tells a value; returns what became of it, in a word. `attrs` is a JSON object.
     #[pyo3(signature = (number, value, noise_var=None, attrs=None, seconds=None))]
     fn tell(
         &self,
@@ -133,11 +134,8 @@ impl Study {
         attrs: Option<&str>,
         seconds: Option<f64>,
     ) -> PyResult<&'static str> {
-        if let Some(noise) = noise_var.filter(|noise| !(*noise >= 0.0 && noise.is_finite())) {
-            let problem =
-                format!("trial {number}: a noise variance must be finite and not negative, not {noise}");
-            return Err(raise("InvalidArgument", &problem, None));
-        }
+        check_noise_var(number, noise_var)
+            .map_err(|error| exception(&noregret::Error::from(error).into()))?;
         let attrs: Attrs = attrs.map_or(Ok(Attrs::new()), serde_json::from_str).map_err(internal)?;
         let outcome = Evaluation::Value { value, noise_var, attrs, seconds };
         self.end(py, number, outcome)
@@ -181,7 +179,7 @@ impl Study {
         queued.iter().map(|(record, params)| self.to_tuple(py, record, params)).collect()
     }
 
-    /// Adds results from elsewhere, at points or in rows of the pool; answers how many were new.
+    /// Adds results from elsewhere, at points or in rows of the pool; returns how many were new.
     #[pyo3(signature = (values, points=None, rows=None, noise_vars=None))]
     fn add(
         &self,
@@ -221,9 +219,12 @@ impl Study {
                 results.push(ExternalResult { params, row, value: Some(value), noise_var });
             }
             state.shared.catch_up()?;
-            state.shared.add(&results, Timestamp::now())
-        })
-        .map_err(|error| self.locate(py, given, error))
+            match state.shared.add(&results, Timestamp::now()) {
+                Err(StoreError::Study(noregret::Error::Space(problem))) => Ok(Err(problem)),
+                other => other.map(Ok),
+            }
+        })?
+        .map_err(|problem| self.locate(given, &problem))
     }
 
     /// All trials, by number.
@@ -404,16 +405,14 @@ impl Study {
         Ok(verdicts[0].word())
     }
 
-    /// An error about one of many points, with the row it is in.
-    fn locate(&self, py: Python<'_>, points: Option<&Bound<'_, PyAny>>, error: PyErr) -> PyErr {
+    /// The exception for one of many points, with the row it is in.
+    fn locate(&self, points: Option<&Bound<'_, PyAny>>, problem: &SpaceError) -> PyErr {
         let points = points.and_then(|points| points::read(&self.space, points).ok()).unwrap_or_default();
-        let wrong =
-            points.iter().enumerate().find_map(|(row, params)| Some((row, self.space.encode(params).err()?)));
-        match wrong {
-            Some((row, problem)) if error.value(py).to_string() == problem.to_string() => {
+        match points.iter().position(|params| self.space.encode(params).is_err()) {
+            Some(row) => {
                 raise("InvalidParams", &format!("row {row} (from 0): {problem}"), problem.parameter())
             }
-            _ => error,
+            None => space_exception(problem),
         }
     }
 

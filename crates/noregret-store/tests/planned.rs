@@ -1,4 +1,5 @@
 //! The log alone decides: how many trials a study is to have is in it, and whoever goes on with the log suggests the same.
+#![expect(clippy::unwrap_used, reason = "also in the helpers of tests: whatever goes wrong should panic")]
 
 use std::sync::Arc;
 

@@ -127,13 +127,13 @@ pub fn records_of(
 fn judge(record: &TrialRecord, evaluation: &Evaluation, worker: Option<&str>) -> (Verdict, Option<Event>) {
     let number = record.number;
     let (reason, stderr, seconds) = match evaluation {
-        Evaluation::Value { value, noise_var, attrs, seconds } => match TrialState::of(*value, *noise_var) {
-            TrialState::Failed { reason } => (reason, String::new(), *seconds),
-            _ => {
+        Evaluation::Value { value, noise_var, attrs, seconds } => {
+            let TrialState::Failed { reason } = TrialState::of(*value, *noise_var) else {
                 let told = Told { number, value: *value, noise_var: *noise_var };
                 return judge_value(record, told, attrs.clone(), *seconds);
-            }
-        },
+            };
+            (reason, String::new(), *seconds)
+        }
         Evaluation::Failure { reason, stderr, seconds } => (reason.clone(), stderr.clone(), *seconds),
         Evaluation::Retry { reason, stderr, seconds } => (reason.clone(), stderr.clone(), Some(*seconds)),
     };

@@ -38,7 +38,7 @@ const MIGRATIONS: [&str; 1] = ["
 const KNOWN: i64 = 1;
 const _: () = assert!(MIGRATIONS.len() == 1, "count the migrations in KNOWN");
 
-/// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Answers whether it
+/// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Returns whether it
 /// is in WAL mode.
 pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let open = |error: rusqlite::Error| opening(path, &error);

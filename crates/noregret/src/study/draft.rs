@@ -3,8 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::error::check_noise_var;
-use super::{Added, Asked, Enqueued, Study, StudyError};
+use super::{Added, Asked, Enqueued, Study, StudyError, check_noise_var};
 use crate::error::Error;
 use crate::math::rng::Purpose;
 use crate::space::Params;

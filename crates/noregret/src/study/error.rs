@@ -69,8 +69,8 @@ pub enum StudyError {
     },
 }
 
-/// Whether a noise variance told for trial `number` is one: finite and not negative.
-pub(super) fn check_noise_var(number: u64, noise_var: Option<f64>) -> Result<(), StudyError> {
+/// An error unless the noise variance told for trial `number` is finite and not negative.
+pub fn check_noise_var(number: u64, noise_var: Option<f64>) -> Result<(), StudyError> {
     match noise_var {
         Some(value) if !(value >= 0.0 && value.is_finite()) => {
             Err(StudyError::NoiseVariance { number, value })

@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 pub use builder::StudyBuilder;
-pub use error::StudyError;
+pub use error::{StudyError, check_noise_var};
 pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
 pub use insight::{Insight, RemainingRegret};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
@@ -36,7 +36,6 @@ use crate::strategy::Strategy;
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::{Choice, Duplicates, History};
-use error::check_noise_var;
 use recommend::Recommender;
 
 /// Whether small or large values are good.

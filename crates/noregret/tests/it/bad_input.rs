@@ -141,7 +141,7 @@ fn points_that_are_none_of_the_space() {
     says(&add(&[("x0", 0.5), ("x1", f64::NAN)]), &["`x1`", "finite"]);
     says(&add(&[("x0", 0.5), ("y1", 0.5)]), &["unknown parameter `y1`", "`x1`"]);
     says(&add(&[("x0", 0.5)]), &["`x1`", "missing"]);
-    says(&study.add_row(0, 1.0, None).unwrap_err(), &["row 0", "no pool"]);
+    says(&study.add_row(0, 1.0, None).unwrap_err(), &["row 0", "not a pool"]);
     assert!(study.trials().is_empty());
 }
 

@@ -14,6 +14,7 @@ mod equivalence;
 mod golden;
 #[cfg(test)]
 mod images;
+#[cfg(test)]
 mod planned;
 #[cfg(test)]
 mod properties;
