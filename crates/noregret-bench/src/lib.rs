@@ -2,6 +2,7 @@
 //!
 //! An experiment is a module with a `Config` (the shared [`Options`] and flags of its own, read from the command line)
 //! and a function `run(&Config, &mut dyn Write)` that hands records, text and figures to an [`Output`].
+#![expect(clippy::disallowed_methods, reason = "experiments measure time")]
 
 mod adapter;
 pub mod auto;

@@ -15,7 +15,7 @@ fn sphere(params: &Params) -> f64 {
     params.iter().filter_map(|(_, x)| x.as_f64()).map(|x| (x - 0.3).powi(2)).sum()
 }
 
-#[expect(clippy::print_stdout, reason = "this is what it is for")]
+#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "printing times is what it is for")]
 fn main() -> Result<(), noregret_store::StoreError> {
     let space = Space::bounds(&[(0.0, 1.0); DIMS]).map_err(noregret::Error::from)?;
     let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();

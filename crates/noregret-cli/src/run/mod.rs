@@ -1,6 +1,10 @@
 //! `noregret run`: asks, evaluates, tells, until the study is done. Starts a study or goes on with it.
 //!
 //! One thread decides and writes the log; each evaluation has threads of its own, which only watch it and report its end.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a run has time-outs, leases and a report of how long things took"
+)]
 
 mod answer;
 mod command;

@@ -1,12 +1,13 @@
 //! Who evaluates which trial: handing out, queueing, giving back.
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use noregret::study::Failed;
 use noregret::{Params, Trial};
 
 use super::SharedStudy;
+use crate::clock::Stopwatch;
 use crate::worker::{is_dead, is_process};
 use crate::{Event, Proposed, StoreError, Timestamp, TrialStatus};
 
@@ -74,7 +75,7 @@ impl SharedStudy {
 
     /// Proposes `q` points, or as many as the algorithm allows, and never more than `most`.
     fn draft(&mut self, q: Option<usize>, most: usize) -> Result<Proposed, StoreError> {
-        let begin = Instant::now();
+        let begin = Stopwatch::start();
         let mut ask = |q: Option<usize>| self.study.draft_ask(q.and_then(NonZeroUsize::new));
         let (mut asked, mut diagnostics) = ask(q.map(|q| q.min(most)))?;
         if asked.choices.len() > most {

@@ -5,7 +5,6 @@ mod hand_out;
 mod tell;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use noregret::strategy::diagnostics::Diagnostics;
 use noregret::study::Planned;
@@ -15,6 +14,7 @@ pub use add::ExternalResult;
 pub use hand_out::HandOut;
 pub use tell::{Evaluation, records_of, tell_one};
 
+use crate::clock::Stopwatch;
 use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
@@ -172,7 +172,7 @@ impl SharedStudy {
         now: Timestamp,
         mut decide: impl FnMut(&mut Self, &dyn Fn() -> Timestamp) -> Result<Vec<Event>, StoreError>,
     ) -> Result<(), StoreError> {
-        let begin = Instant::now();
+        let begin = Stopwatch::start();
         let clock = || now.after(begin.elapsed());
         loop {
             let events = decide(self, &clock)?;
