@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import InvalidArgument, NothingLeft
@@ -78,7 +79,7 @@ def minimize(
     fun: takes a dict of parameters; an array (a list without NumPy) if `space` is given by bounds; a `Trial` if it is a pool. It returns a
         number, or a pair of a number and the variance of its noise. NaN is a failed evaluation.
     space: a dict of parameters, bounds as SciPy has them, or a `Pool`.
-    n_trials: evaluations in all; what a study in a storage has already done counts.
+    n_trials: evaluations in all; what a study in a storage has already done counts. It is the study's number of `trials`, too.
     batch_size: how many evaluations are decided on together at least; if more workers are free, as many as these. `None` leaves it to the
         algorithm: `bbkb` and the like run as many as they may, others one at a time.
     n_jobs: how many evaluations run at the same time; -1 for as many as there are processors.
@@ -107,15 +108,33 @@ def minimize(
             raise InvalidArgument(f"catch names exceptions, such as ValueError, not {kind!r}")
     jobs, where = _jobs(n_jobs), _executor(executor)
     study = Study(
-        space, direction=direction, algorithm=algorithm, seed=seed, storage=storage, name=name, duplicates=duplicates, constraints=constraints
+        space,
+        direction=direction,
+        algorithm=algorithm,
+        seed=seed,
+        storage=storage,
+        name=name,
+        duplicates=duplicates,
+        constraints=constraints,
+        trials=n_trials or None,
     )
     with study:
         loop = _Loop(study, fun, n_trials, batch_size, callback, catch, timeout, progress)
         return loop.run(jobs, where)
 
 
+class _Ending(Enum):
+    """Why the loop ends, and how that is said."""
+
+    DONE = "all trials are done"
+    TIME_UP = "time is up"
+    NOTHING_LEFT = "nothing is left to try"
+    STOPPED = "stopped by the callback"
+    INTERRUPTED = "interrupted"
+
+
 class _Stopped(Exception):
-    """The loop ends before its time; the argument says why."""
+    """The callback ends the loop; the argument is what it says, if anything."""
 
 
 class _Loop:
@@ -138,28 +157,30 @@ class _Loop:
         self.queue: list[Trial] = []  # asked for, not begun
         self.evaluated = [trial for trial in study.trials if trial.state in ("complete", "failed")]
         self.bar = _Bar(study, len(self.evaluated), n_trials) if progress else None
-        self.message = "all trials are done"
+        self.ending = _Ending.DONE
 
     def run(self, n_jobs: int, executor: str | Executor) -> OptimizeResult:
-        interrupted = False
+        words = ""
         try:
             if n_jobs == 1 and isinstance(executor, str):
                 self.one_by_one()
             else:
                 self.in_parallel(n_jobs, executor)
         except _Stopped as stopped:
-            self.message = str(stopped)
+            self.ending, words = _Ending.STOPPED, str(stopped)
         except KeyboardInterrupt:
-            interrupted, self.message = True, "interrupted"
+            self.ending = _Ending.INTERRUPTED
         except Exception as error:
             error.study = self.study  # type: ignore[attr-defined]
             raise
         finally:
             if self.bar is not None:
                 self.bar.close()
+        message = words or self.ending.value
         if self.evaluated and all(trial.state == "failed" for trial in self.evaluated):
-            self.message += f"; every evaluation failed, the last: {self.evaluated[-1].reason}"
-        found = self.result(success=not interrupted, message=self.message)
+            message += f"; every evaluation failed, the last: {self.evaluated[-1].reason}"
+        interrupted = self.ending is _Ending.INTERRUPTED
+        found = self.result(success=not interrupted, message=message)
         if not interrupted:  # who interrupts does not want to wait for a model
             found["recommended"] = self.study.recommended
         return found
@@ -178,7 +199,7 @@ class _Loop:
 
     def wait_for_next(self) -> Trial | None:
         """With nothing running here, an algorithm that waits does so for what others are running."""
-        while (trial := self.next(1)) is None and self.left() > 0 and self.message == "all trials are done":
+        while (trial := self.next(1)) is None and self.left() > 0 and self.ending is _Ending.DONE:
             time.sleep(0.2)
         return trial
 
@@ -232,7 +253,7 @@ class _Loop:
     def next(self, free: int) -> Trial | None:
         """The next trial to begin, with this many workers free; none if all are begun, or if the algorithm waits for results."""
         if time.monotonic() >= self.end:
-            self.message = "time is up"
+            self.ending = _Ending.TIME_UP
             return None
         if not self.queue and (left := self.left()) > 0:
             n = None if self.batch_size is None else min(left, max(self.batch_size, free))
@@ -241,7 +262,7 @@ class _Loop:
             except NothingLeft:
                 running = self.study.counts["running"]
                 if self.study._description["duplicates"] == "avoid" or not running:
-                    self.message = "nothing is left to try"
+                    self.ending = _Ending.NOTHING_LEFT
                 return None  # where points may repeat, those that run will do so when they are told
             self.queue = asked[:left]
             self.study.release(*asked[left:])
@@ -277,7 +298,7 @@ class _Loop:
         try:
             self.callback(self.result(success=False, message="running", trial=trial))
         except StopIteration as stop:
-            raise _Stopped(str(stop) or "stopped by the callback") from None
+            raise _Stopped(str(stop)) from None
 
     def result(self, *, success: bool, message: str, trial: Trial | None = None) -> OptimizeResult:
         best, as_box = self.study.best_observed, self.study._space.is_box

@@ -60,7 +60,7 @@ def plot_history(study: Study, ax: Axes | None = None) -> Axes:
 def plot_slice(study: Study, params: Sequence[str] | str | None = None) -> Any:
     """Values against each parameter, in panels that share the axis of values; darker trials came earlier.
 
-    Without `params`: all parameters, or the twelve most important ones. Answers an array of Axes.
+    Without `params`: all parameters, or the twelve most important ones. Returns an array of Axes.
     """
     plt, np = _libraries()
     told = _told(study)
@@ -102,7 +102,7 @@ def plot_surrogate(study: Study, params: Sequence[str] | str | None = None, ax: 
     """What the model believes over one or two parameters, the others held at the recommended point; observations fade with their distance
     from there. A pool has no points in between: its rows are drawn, at most 2,000 of them.
 
-    Without `params`: the two most important ones, or all if there are no more. One parameter answers (and takes) an Axes with the mean and
+    Without `params`: the two most important ones, or all if there are no more. One parameter returns (and takes) an Axes with the mean and
     two standard deviations, two parameters a pair of Axes with mean and standard deviation.
     """
     plt, np = _libraries()

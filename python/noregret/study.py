@@ -55,6 +55,8 @@ class Study:
     duplicates: `"avoid"` evaluated points, `"allow"` them, or `"replicate"`: welcome them, as noisy objectives do.
     constraints: what must hold: an expression such as `"layers * width <= 1024"`, a function of a dict of parameters, or several of
         them as a list or by name. Functions are slower, and a storage keeps only their names: give them again to go on.
+    trials: how many trials there are to be in all, if that is known: `auto` plans with it. It is kept in the log. Opening a study with another
+        number changes it; without one, it stays.
 
     >>> import noregret as nr
     >>> study = nr.Study({"lr": nr.Float(1e-5, 1e-1, log=True), "layers": nr.Int(1, 8)}, seed=1)
@@ -78,6 +80,7 @@ class Study:
         name: str | None = None,
         duplicates: Literal["avoid", "allow", "replicate"] = "avoid",
         constraints: Constraint | Sequence[Constraint] | Mapping[str, Constraint] | None = None,
+        trials: int | None = None,
     ) -> None:
         if storage is not None and name is None:
             raise InvalidArgument(f'a study in a storage needs a name: Study(..., storage={storage!r}, name="...")')
@@ -85,6 +88,8 @@ class Study:
             seed = int.from_bytes(os.urandom(4), "little")
         if not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
             raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, or None for any, not {seed!r}")
+        if trials is not None and (not hasattr(trials, "__index__") or not 1 <= trials < 2**63):
+            raise InvalidArgument(f"trials is a whole number from 1 on, or None if it is not known, not {trials!r}")
         description = {
             "name": "study" if name is None else str(name),
             "storage": "memory:" if storage is None else _absolute(storage),
@@ -92,6 +97,7 @@ class Study:
             "seed": int(seed),
             "algorithm": _algorithm_json(algorithm),
             "duplicates": str(duplicates),
+            "trials": None if trials is None else int(trials),
         }
         self._open(Space(space, constraints), description, None)
 
@@ -194,7 +200,7 @@ class Study:
         dicts, or a data frame with the parameters among its columns. In a pool, `X` may also be a list of ids or of row numbers.
         `y` are their values; NaN is a failed evaluation (leave out what was never measured). `noise_var` is one variance for all, or one for each.
 
-        Answers how many were new: a result that is there already, to the last bit, is not added again, so that a script may simply be run twice.
+        Returns how many were new: a result that is there already, to the last bit, is not added again, so that a script may simply be run twice.
         """
         values = _floats("y", y)
         noise_vars = None
@@ -368,7 +374,8 @@ class Study:
         # A study in a file is opened again; one in memory takes its whole log along.
         stored = self._description["storage"] != "memory:"
         log = None if stored else self._native.log()
-        return (_revive, (self._space, self._description, log))
+        # How many trials there are to be is in the log, and others may have changed it.
+        return (_revive, (self._space, {**self._description, "trials": None}, log))
 
     # Small things.
 

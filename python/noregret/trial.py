@@ -1,4 +1,4 @@
-"""What a study answers."""
+"""What a study returns."""
 
 from __future__ import annotations
 

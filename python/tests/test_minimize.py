@@ -195,12 +195,34 @@ def test_a_stored_run_goes_on(tmp_path):
     url = f"sqlite:///{tmp_path}/a.db"
     with pytest.raises(nr.InvalidArgument, match="needs a name"):
         nr.minimize(bowl, BOUNDS, n_trials=8, storage=url)
-    assert nr.minimize(bowl, BOUNDS, n_trials=8, storage=url, name="s").nfev == 8
+
+    def until_eight(found):
+        if found.nfev == 8:
+            raise StopIteration
+
+    assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url, name="s", callback=until_eight).nfev == 8
     again = nr.minimize(bowl, BOUNDS, n_trials=20, storage=url, name="s")
     assert again.nfev == 20
     straight = nr.minimize(bowl, BOUNDS, n_trials=20)
     assert np.array_equal(again.func_vals, straight.func_vals)
     assert nr.minimize(bowl, BOUNDS, n_trials=20, storage=url, name="s").nfev == 20, "nothing is left to do"
+    assert nr.minimize(bowl, BOUNDS, n_trials=22, storage=url, name="s").nfev == 22
+
+
+def test_why_the_loop_ended():
+    def stop(found):
+        raise StopIteration("good enough")
+
+    def stop_silently(found):
+        raise StopIteration
+
+    assert nr.minimize(bowl, BOUNDS, n_trials=2).message == "all trials are done"
+    assert nr.minimize(bowl, BOUNDS, n_trials=2, timeout=0).message == "time is up"
+    assert nr.minimize(lambda p: p["n"], {"n": nr.Int(1, 3)}, n_trials=9).message == "nothing is left to try"
+    assert nr.minimize(bowl, BOUNDS, n_trials=9, callback=stop).message == "good enough"
+    assert nr.minimize(bowl, BOUNDS, n_trials=9, callback=stop_silently).message == "stopped by the callback"
+    failed = nr.minimize(lambda x: math.nan, BOUNDS, n_trials=2)
+    assert failed.message.startswith("all trials are done; every evaluation failed") and not failed.success
 
 
 def test_progress_is_shown_on_request(capsys):

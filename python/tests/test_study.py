@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -747,3 +748,136 @@ c = "layers <= 6 or bias"
     shared = nr.Study.load("s", f"sqlite:///{tmp_path}/noregret.db")
     assert [t.params for t in shared.trials] == in_python
     assert shared.suggest(2).tolist() == study.suggest(2).tolist()
+
+
+# The log alone decides: how many trials there are to be is in it.
+
+VALUES = [0.5, 0.25, 0.125, 2.0, 1.5, 0.75, 0.375, 1.0, 0.0625, 0.625, 0.875, 0.3125]
+SQUARE = {"x": nr.Float(0, 1), "y": nr.Float(0, 1)}
+SQUARE_FILE = """
+[study]
+name = "s"
+seed = 5
+trials = 12
+batch = 3
+[objective]
+command = ["./evaluate"]
+[parameters]
+x = { type = "float", low = 0, high = 1 }
+y = { type = "float", low = 0, high = 1 }
+"""
+
+
+class Door:
+    """A folder with the study file and its own log, and the command line there."""
+
+    def __init__(self, binaries, folder):
+        self.program, self.folder = str(binaries / "noregret"), folder
+        folder.mkdir()
+        (folder / "study.toml").write_text(SQUARE_FILE)
+        script = folder / "evaluate"
+        script.write_text("#!/bin/sh\nset -- " + " ".join(map(str, VALUES)) + ' 0.5\nshift $((NOREGRET_TRIAL < 12 ? NOREGRET_TRIAL : 12))\necho "$1"\n')
+        script.chmod(0o755)
+
+    def __call__(self, *words):
+        done = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    @property
+    def storage(self):
+        return f"sqlite:///{self.folder}/noregret.db"
+
+    def copy(self, other):
+        with sqlite3.connect(self.folder / "noregret.db") as here, sqlite3.connect(other.folder / "noregret.db") as there:
+            here.backup(there)
+        return other
+
+    def plans(self):
+        with sqlite3.connect(self.folder / "noregret.db") as database:
+            bodies = [json.loads(body) for (body,) in database.execute("SELECT body FROM entries ORDER BY position")]
+        return [body["planned"]["trials"] for body in bodies if "planned" in body]
+
+
+def in_threes(study, rounds=4):
+    """Three trials a round, told in order; what was suggested."""
+    values = iter(VALUES)
+    for _ in range(rounds):
+        for trial in study.ask(3):
+            study.tell(trial, next(values))
+    return [trial.params for trial in study.trials]
+
+
+def test_the_same_log_gives_the_same_next_batch_from_everywhere(binaries, tmp_path):
+    # Rust, where 12 trials are followed by three of a study that is to have 30.
+    played = subprocess.run([binaries / "examples" / "ask_tell_script", "12", "30"], capture_output=True, text=True, check=True)
+    in_rust = [json.loads(line) for line in played.stdout.splitlines()]
+    in_time, extended = in_rust[:12], in_rust[12:]
+
+    assert in_threes(nr.Study(SQUARE, seed=5, trials=12)) == in_time
+    assert in_threes(nr.Study(SQUARE, seed=5)) != in_time, "the number matters here"
+    values = iter(VALUES)
+    found = nr.minimize(lambda params: next(values), SQUARE, n_trials=12, batch_size=3, seed=5)
+    assert [trial.params for trial in found.study.trials] == in_time
+
+    run, ask = (Door(binaries, tmp_path / name) for name in ("run", "ask"))
+    run("run", "study.toml", "--workers", "1")
+    assert [trial["params"] for trial in run("trials", "study.toml", "--json")] == in_time
+    for i in range(4):
+        for trial in ask("ask", "study.toml", "-n", "3", "--json"):
+            ask("tell", "study.toml", str(trial["number"]), str(VALUES[trial["number"]]))
+    assert [trial["params"] for trial in ask("trials", "study.toml", "--json")] == in_time
+    assert run.plans() == ask.plans() == [], "it was in the first entry"
+
+    # The next batch of one log, through every door.
+    expected = [trial["params"] for trial in run("ask", "study.toml", "-n", "3", "--dry-run", "--json")]
+    loaded = nr.Study.load("s", ask.storage)
+    assert [dict(zip(SQUARE, x)) for x in loaded.suggest(3).tolist()] == expected
+    assert [trial.params for trial in found.study.ask(3)] == expected
+    assert expected != extended
+
+    # More trials, said in different ways: an event, and the same suggestions.
+    doors = [run.copy(Door(binaries, tmp_path / name)) for name in ("more", "python", "minimize", "pickled")]
+    more, python, minimized, pickled = doors
+    more("run", "study.toml", "--workers", "1", "--trials", "30")
+    assert [trial["params"] for trial in more("trials", "study.toml", "--json")][12:15] == extended
+    reopened = nr.Study(SQUARE, seed=5, trials=30, storage=python.storage, name="s")
+    assert [trial.params for trial in reopened.ask(3)] == extended
+    found = nr.minimize(lambda params: 0.5, SQUARE, n_trials=30, batch_size=3, seed=5, storage=minimized.storage, name="s")
+    assert [trial.params for trial in found.study.trials][12:15] == extended
+    for door in (more, python, minimized):
+        assert door.plans() == [30]
+    # Who does not say how many goes by the log, and so does the file that says fewer.
+    nr.Study(SQUARE, seed=5, trials=30, storage=pickled.storage, name="s")
+    assert [trial["params"] for trial in pickled("ask", "study.toml", "-n", "3", "--json", "--dry-run")] == extended
+    revived = pickle.loads(pickle.dumps(nr.Study.load("s", pickled.storage)))
+    assert [dict(zip(SQUARE, x)) for x in revived.suggest(3).tolist()] == extended
+    assert [trial["params"] for trial in pickled("ask", "study.toml", "-n", "3", "--json")] == extended
+    assert pickled.plans() == [30]
+
+
+def test_fewer_trials_are_an_event_too(tmp_path):
+    storage = f"sqlite:///{tmp_path}/a.db"
+    study = nr.Study(SQUARE, seed=5, trials=60, storage=storage, name="s")
+    in_threes(study, 3)
+    before = study.suggest(3).tolist()
+    assert nr.Study(SQUARE, seed=5, storage=storage, name="s").suggest(3).tolist() == before
+    fewer = nr.Study(SQUARE, seed=5, trials=10, storage=storage, name="s").suggest(3).tolist()
+    assert fewer != before
+    assert study.suggest(3).tolist() == fewer, "whoever has it open hears of it"
+
+
+@pytest.mark.parametrize("trials", [0, -1, 1.5, "many"])
+def test_a_number_of_trials_is_one(trials):
+    with pytest.raises(nr.InvalidArgument, match="whole number from 1 on"):
+        nr.Study(SQUARE, trials=trials)
+
+
+def test_the_fit_is_logged_once_and_shown_with_the_diagnostics(tmp_path):
+    study = nr.Study(SQUARE, seed=5, algorithm={"name": "gp-ei", "initial_points": 3}, storage=f"sqlite:///{tmp_path}/a.db", name="s")
+    in_threes(study, 2)
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        *_, (last,) = database.execute("SELECT body FROM entries WHERE body LIKE '{\"asked\"%' ORDER BY position")
+    logged = json.loads(last)["asked"]
+    assert "fit" not in logged["diagnostics"]["model"]
+    shown = nr.Study.load("s", f"sqlite:///{tmp_path}/a.db").diagnostics["model"]["fit"]
+    assert shown == logged["memo"]["fit"] == study.diagnostics["model"]["fit"]

@@ -2,6 +2,7 @@
 //!
 //! An experiment is a module with its flags (the shared [`Options`] and flags of its own, read from the command line) and a
 //! function `run(&flags, &mut dyn Write)` that hands records, text and figures to an [`Output`].
+#![expect(clippy::disallowed_methods, reason = "experiments measure time")]
 
 pub mod compare;
 pub mod cost;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Error};
 use noregret::Space;
-use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store, StoreError};
+use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store, StoreError, Timestamp};
 
 use crate::UsageError;
 use crate::pool_file;
@@ -61,12 +61,22 @@ impl StudyArgs {
 }
 
 impl Target {
-    /// The study, with the settings of its file. It is made if there is none of its name and there is a file for it.
+    /// The study, with the settings of its file. It is made if there is none of its name and there is a file for it. It
+    /// keeps the number of trials in its log, unless the file has more.
     pub(crate) fn open(&self) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
         let (definition, space) = define(file, folder)?;
-        let store = self.url.open()?;
-        Ok(SharedStudy::open(store, &self.name, &definition, space)?)
+        Ok(SharedStudy::open(self.url.open()?, &self.name, &definition, space)?)
+    }
+
+    /// The same, for a study that is to have so many trials in all, more or fewer than before.
+    pub(crate) fn open_for(&self, trials: usize) -> Result<SharedStudy, Error> {
+        let Some((file, folder)) = &self.file else { return self.open_existing() };
+        let (mut definition, space) = define(file, folder)?;
+        definition.trials = Some(trials);
+        let mut shared = SharedStudy::open(self.url.open()?, &self.name, &definition, space)?;
+        shared.plan(trials, Timestamp::now())?;
+        Ok(shared)
     }
 
     /// The study as it is in the storage; an error if it is not there.
@@ -117,6 +127,7 @@ fn define(file: &StudyFile, folder: &Path) -> Result<(Definition, Space), Error>
         seed: file.study.seed,
         algorithm: file.study.algorithm.0.clone(),
         duplicates: file.study.duplicates,
+        trials: file.study.trials.and_then(|n| usize::try_from(n.get()).ok()),
         space: space_definition,
     };
     Ok((definition, space))

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Error;
-use noregret_store::{Attrs, Outcome, SharedStudy, StorageUrl, Timestamp, Verdict, tell_one};
+use noregret_store::{Attrs, Evaluation, SharedStudy, StorageUrl, Timestamp, Verdict, tell_one};
 
 use crate::UsageError;
 use crate::common_args::JsonArg;
@@ -97,33 +97,33 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         (Some(value), _) => outcome(value, args.noise_var)?,
         (None, reason) => {
             let reason = reason.clone().unwrap_or_default();
-            Outcome::Failure { reason, stderr: String::new(), seconds: None }
+            Evaluation::Failure { reason, stderr: String::new(), seconds: None }
         }
     };
     let verdict = tell(&target, number, &outcome)?;
     if args.json.json {
-        writeln!(out, "{}", serde_json::json!({ "number": number, "result": word(verdict) }))?;
+        writeln!(out, "{}", serde_json::json!({ "number": number, "result": verdict.word() }))?;
     } else {
         writeln!(out, "trial {number}: {}", sentence(verdict))?;
     }
     Ok(())
 }
 
-fn outcome(text: &str, noise_var: Option<f64>) -> Result<Outcome, UsageError> {
+fn outcome(text: &str, noise_var: Option<f64>) -> Result<Evaluation, UsageError> {
     if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
         let problem = format!("--noise-var must be finite and not negative, not {variance}");
         return Err(UsageError::new(problem));
     }
     if let Ok(value) = text.trim().parse::<f64>() {
-        return Ok(Outcome::Value { value, noise_var, attrs: Attrs::new(), seconds: None });
+        return Ok(Evaluation::Value { value, noise_var, attrs: Attrs::new(), seconds: None });
     }
     let answer =
         parse_answer(text).map_err(|problem| UsageError::new(format!("{text:?} is no value: {problem}")))?;
     let noise_var = noise_var.or(answer.noise_var);
-    Ok(Outcome::Value { value: answer.value, noise_var, attrs: answer.attrs, seconds: None })
+    Ok(Evaluation::Value { value: answer.value, noise_var, attrs: answer.attrs, seconds: None })
 }
 
-fn tell(target: &Target, number: u64, outcome: &Outcome) -> Result<Verdict, Error> {
+fn tell(target: &Target, number: u64, outcome: &Evaluation) -> Result<Verdict, Error> {
     let store = target.store()?;
     SharedStudy::first_definition(&*store, &target.name, &target.url.to_string())?; // or there is no such study
     let verdict = tell_one(&*store, &target.name, number, outcome, Timestamp::now())?;
@@ -131,15 +131,6 @@ fn tell(target: &Target, number: u64, outcome: &Outcome) -> Result<Verdict, Erro
         let problem = format!("there is no trial {number} in study `{}`: ask for one first", target.name);
         UsageError::new(problem).into()
     })
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Complete | Verdict::AfterFailure => "complete",
-        Verdict::Failed | Verdict::Retried => "failed",
-        Verdict::Same => "same",
-        Verdict::Late => "late",
-    }
 }
 
 fn sentence(verdict: Verdict) -> &'static str {

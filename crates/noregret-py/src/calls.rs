@@ -80,6 +80,7 @@ pub(crate) fn refuse_inside() -> PyResult<()> {
 
 /// Before the interpreter ends: no calls any more, and those that are under way come back. Not for ever: a function may wait for
 /// something that never happens.
+#[expect(clippy::disallowed_methods, reason = "a limit to waiting; no result depends on it")]
 pub(crate) fn close(py: Python<'_>) {
     CLOSING.store(true, Ordering::SeqCst);
     py.detach(|| {

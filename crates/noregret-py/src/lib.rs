@@ -5,10 +5,12 @@
 
 mod calls;
 mod convert;
+mod description;
 mod errors;
 mod interruptible;
 mod points;
 mod space;
+mod state;
 mod study;
 mod thinking;
 

@@ -1,56 +1,31 @@
 //! A study, as `python/noregret/study.py` wants it.
 
+use std::mem::take;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
-use noregret::{Algorithm, Direction, Duplicates, Params, Space};
+use noregret::study::check_noise_var;
+use noregret::{Params, Space, SpaceError};
 use noregret_store::{
-    Added, Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, StorageUrl,
-    Store, StoreError, Timestamp, TrialRecord, Verdict, this_worker,
+    Attrs, Evaluation, Event, ExternalResult, HandOut, StorageUrl, Store, StoreError, Timestamp, TrialRecord,
+    this_worker,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use serde_json::Value as Json;
 
 use crate::calls::{Calls, refuse_inside};
 use crate::convert::{array, from_params, from_record};
-use crate::errors::{exception, internal, raise};
-use crate::interruptible::{Attention, Interruptible, Patience};
+use crate::description::Description;
+use crate::errors::{exception, internal, raise, space_exception};
+use crate::interruptible::Patience;
 use crate::points;
-use crate::space::{Declared, Pool};
+use crate::space::Declared;
+use crate::state::{State, defined};
 use crate::thinking::{lock, think};
 
 /// Who holds trials that were asked for and belong to no process, as `noregret ask` has it.
 const NOBODY: &str = "ask";
-
-/// Everything that makes a study, as a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct Description<'py> {
-    name: String,
-    storage: String,
-    direction: String,
-    seed: u64,
-    algorithm: String,
-    duplicates: String,
-    parameters: Vec<(String, Bound<'py, PyAny>)>,
-    constraints: Vec<(String, String)>,
-    predicates: Vec<(String, Py<PyAny>)>,
-    pool: Option<Py<Pool>>,
-    /// A log to begin with, as [`Study::log`] gives it.
-    log: Option<String>,
-}
-
-/// The study and its store.
-struct State {
-    shared: SharedStudy,
-    store: Arc<Interruptible>,
-    attention: Attention,
-    process: u32,
-    space: Space,
-    url: StorageUrl,
-}
 
 /// A study; see `noregret.Study`.
 #[pyclass(frozen, module = "noregret._native")]
@@ -61,42 +36,23 @@ pub(crate) struct Study {
     calls: Calls,
 }
 
-/// How a study in a storage is defined now, as JSON; nothing is written.
-fn defined(name: &str, storage: &str) -> Result<String, StoreError> {
-    let url: StorageUrl = storage.parse()?;
-    let store = url.open_existing()?;
-    let first = SharedStudy::first_definition(&*store, name, &url.to_string())?;
-    let definition = match &first.space {
-        SpaceDefinition::Parameters { parameters, .. } => {
-            let space = Space::from_params(parameters.clone(), []).map_err(noregret::Error::from)?;
-            SharedStudy::resume(store, name, first, space)?.definition().clone()
-        }
-        SpaceDefinition::Pool { .. } => first,
-    };
-    Ok(serde_json::to_string(&definition).unwrap_or_default())
-}
-
 #[pymethods]
 impl Study {
     #[new]
-    fn new(py: Python<'_>, description: Description<'_>) -> PyResult<Self> {
+    fn new(py: Python<'_>, mut description: Description<'_>) -> PyResult<Self> {
         let url: StorageUrl = description.storage.parse().map_err(|error| exception(&error))?;
         let calls = Calls::default();
         let (space_definition, space) = if let Some(pool) = &description.pool {
             (pool.get().definition(), pool.get().space().clone())
         } else {
-            let declared =
-                Declared::new(description.parameters, description.constraints, description.predicates)?;
+            let declared = Declared::new(
+                take(&mut description.parameters),
+                take(&mut description.constraints),
+                take(&mut description.predicates),
+            )?;
             (declared.definition(), declared.build(py, &calls)?)
         };
-        let definition = Definition {
-            version: Definition::VERSION,
-            direction: direction(&description.direction)?,
-            seed: description.seed,
-            algorithm: algorithm(&description.algorithm)?,
-            duplicates: duplicates(&description.duplicates)?,
-            space: space_definition,
-        };
+        let definition = description.definition(space_definition)?;
         let (name, log, attention) = (description.name, description.log, calls.attention().clone());
         let open = || State::open(name, url, &definition, space.clone(), attention, log.as_deref());
         let state = Arc::new(Mutex::new(py.detach(open).map_err(|error| exception(&error))?));
@@ -167,7 +123,7 @@ impl Study {
         points.iter().map(|params| from_params(py, params)).collect()
     }
 
-    /// Tells a value; answers what became of it, in a word. `attrs` is a JSON object.
+    /// Tells a value; returns what became of it, in a word. `attrs` is a JSON object.
     #[pyo3(signature = (number, value, noise_var=None, attrs=None, seconds=None))]
     fn tell(
         &self,
@@ -178,13 +134,10 @@ impl Study {
         attrs: Option<&str>,
         seconds: Option<f64>,
     ) -> PyResult<&'static str> {
-        if let Some(noise) = noise_var.filter(|noise| !(*noise >= 0.0 && noise.is_finite())) {
-            let problem =
-                format!("trial {number}: a noise variance must be finite and not negative, not {noise}");
-            return Err(raise("InvalidArgument", &problem, None));
-        }
+        check_noise_var(number, noise_var)
+            .map_err(|error| exception(&noregret::Error::from(error).into()))?;
         let attrs: Attrs = attrs.map_or(Ok(Attrs::new()), serde_json::from_str).map_err(internal)?;
-        let outcome = Outcome::Value { value, noise_var, attrs, seconds };
+        let outcome = Evaluation::Value { value, noise_var, attrs, seconds };
         self.end(py, number, outcome)
     }
 
@@ -197,7 +150,7 @@ impl Study {
         reason: String,
         seconds: Option<f64>,
     ) -> PyResult<&'static str> {
-        self.end(py, number, Outcome::Failure { reason, stderr: String::new(), seconds })
+        self.end(py, number, Evaluation::Failure { reason, stderr: String::new(), seconds })
     }
 
     /// Gives trials that this process or nobody holds back to the queue.
@@ -226,7 +179,7 @@ impl Study {
         queued.iter().map(|(record, params)| self.to_tuple(py, record, params)).collect()
     }
 
-    /// Adds results from elsewhere, at points or in rows of the pool; answers how many were new.
+    /// Adds results from elsewhere, at points or in rows of the pool; returns how many were new.
     #[pyo3(signature = (values, points=None, rows=None, noise_vars=None))]
     fn add(
         &self,
@@ -263,12 +216,15 @@ impl Study {
                     (None, _) => points.next().unwrap_or_else(|| unreachable!("invariant: counted above")),
                 };
                 let noise_var = noise_vars.as_ref().map(|noise_vars| noise_vars[i]);
-                results.push(Added { params, row, value: Some(value).filter(|v| v.is_finite()), noise_var });
+                results.push(ExternalResult { params, row, value: Some(value), noise_var });
             }
             state.shared.catch_up()?;
-            state.shared.add(&results, Timestamp::now())
-        })
-        .map_err(|error| self.locate(py, given, error))
+            match state.shared.add(&results, Timestamp::now()) {
+                Err(StoreError::Study(noregret::Error::Space(problem))) => Ok(Err(problem)),
+                other => other.map(Ok),
+            }
+        })?
+        .map_err(|problem| self.locate(given, &problem))
     }
 
     /// All trials, by number.
@@ -436,7 +392,7 @@ impl Study {
         Ok(())
     }
 
-    fn end(&self, py: Python<'_>, number: u64, outcome: Outcome) -> PyResult<&'static str> {
+    fn end(&self, py: Python<'_>, number: u64, outcome: Evaluation) -> PyResult<&'static str> {
         let verdicts = self.with(py, |state| {
             state.shared.tell(&[(number, outcome.clone())], None, Timestamp::now()).or_else(|error| {
                 // Somebody else may have asked for it: look at the log before saying that there is no such trial.
@@ -446,24 +402,17 @@ impl Study {
                 state.shared.tell(&[(number, outcome)], None, Timestamp::now())
             })
         })?;
-        Ok(match verdicts[0] {
-            Verdict::Complete | Verdict::AfterFailure => "complete",
-            Verdict::Failed | Verdict::Retried => "failed",
-            Verdict::Same => "same",
-            Verdict::Late => "late",
-        })
+        Ok(verdicts[0].word())
     }
 
-    /// An error about one of many points, with the row it is in.
-    fn locate(&self, py: Python<'_>, points: Option<&Bound<'_, PyAny>>, error: PyErr) -> PyErr {
+    /// The exception for one of many points, with the row it is in.
+    fn locate(&self, points: Option<&Bound<'_, PyAny>>, problem: &SpaceError) -> PyErr {
         let points = points.and_then(|points| points::read(&self.space, points).ok()).unwrap_or_default();
-        let wrong =
-            points.iter().enumerate().find_map(|(row, params)| Some((row, self.space.encode(params).err()?)));
-        match wrong {
-            Some((row, problem)) if error.value(py).to_string() == problem.to_string() => {
+        match points.iter().position(|params| self.space.encode(params).is_err()) {
+            Some(row) => {
                 raise("InvalidParams", &format!("row {row} (from 0): {problem}"), problem.parameter())
             }
-            _ => error,
+            None => space_exception(problem),
         }
     }
 
@@ -475,94 +424,4 @@ impl Study {
     ) -> PyResult<Bound<'py, PyTuple>> {
         from_record(py, record, params, record.id(&self.space).as_deref())
     }
-}
-
-impl State {
-    fn open(
-        name: String,
-        url: StorageUrl,
-        definition: &Definition,
-        space: Space,
-        attention: Attention,
-        log: Option<&str>,
-    ) -> Result<Self, StoreError> {
-        let store = Arc::new(Interruptible::new(url.open()?, attention.clone()));
-        if let Some(log) = log {
-            let corrupt = |error: serde_json::Error| StoreError::Corrupt {
-                study: name.clone(),
-                position: 0,
-                problem: error.to_string(),
-            };
-            let pairs: Vec<(Timestamp, Event)> = serde_json::from_str(log).map_err(corrupt)?;
-            let entries: Vec<Entry> = pairs.into_iter().map(|(time, event)| Entry { time, event }).collect();
-            store.append(&name, 0, &entries)?;
-        }
-        let shared =
-            SharedStudy::open(Arc::clone(&store) as Arc<dyn Store>, &name, definition, space.clone())?;
-        Ok(Self { shared, store, attention, process: std::process::id(), space, url })
-    }
-
-    /// What is to be done before anything is done.
-    fn begin(&mut self, patience: Patience) -> Result<(), StoreError> {
-        if self.process != std::process::id() {
-            self.settle()?;
-        }
-        self.attention.turn_to(patience);
-        Ok(())
-    }
-
-    /// In a forked child: a connection to a database must not be shared with the parent, nor closed.
-    fn settle(&mut self) -> Result<(), StoreError> {
-        if let StorageUrl::Sqlite(_) = self.url {
-            let store = Arc::new(Interruptible::new(self.url.open()?, self.attention.clone()));
-            let (name, definition) = (self.shared.name().to_owned(), self.shared.definition().clone());
-            let shared = SharedStudy::resume(
-                Arc::clone(&store) as Arc<dyn Store>,
-                &name,
-                definition,
-                self.space.clone(),
-            )?;
-            std::mem::forget(std::mem::replace(&mut self.shared, shared));
-            std::mem::forget(std::mem::replace(&mut self.store, store));
-        }
-        self.process = std::process::id();
-        Ok(())
-    }
-}
-
-fn direction(word: &str) -> PyResult<Direction> {
-    match word {
-        "minimize" => Ok(Direction::Minimize),
-        "maximize" => Ok(Direction::Maximize),
-        _ => Err(raise(
-            "InvalidArgument",
-            &format!("direction must be \"minimize\" or \"maximize\", not {word:?}"),
-            None,
-        )),
-    }
-}
-
-fn duplicates(word: &str) -> PyResult<Duplicates> {
-    match word {
-        "avoid" => Ok(Duplicates::Avoid),
-        "allow" => Ok(Duplicates::Allow),
-        "replicate" => Ok(Duplicates::Replicate),
-        _ => {
-            let problem = format!("duplicates must be \"avoid\", \"allow\" or \"replicate\", not {word:?}");
-            Err(raise("InvalidArgument", &problem, None))
-        }
-    }
-}
-
-/// An algorithm from its JSON: an object with its name and options.
-fn algorithm(json: &str) -> PyResult<Algorithm> {
-    let refuse = |problem: String| raise("InvalidAlgorithm", &problem, None);
-    let mut options: serde_json::Map<String, Json> =
-        serde_json::from_str(json).map_err(|error| refuse(error.to_string()))?;
-    let Some(Json::String(name)) = options.remove("name") else {
-        return Err(refuse("an algorithm needs a name, as in {\"name\": \"ts-rsr\"}".into()));
-    };
-    let algorithm = Algorithm::with_options(&name, options).map_err(|error| refuse(error.to_string()))?;
-    algorithm.build().map_err(|error| exception(&error.into()))?;
-    Ok(algorithm)
 }

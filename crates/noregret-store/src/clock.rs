@@ -1,6 +1,6 @@
-//! Points in time, as the log keeps them.
+//! Points in time, as the log keeps them, and spans of it.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Timestamp(pub i64);
 
 impl Timestamp {
     /// Now, by the clock of this machine.
-    #[expect(clippy::disallowed_methods, reason = "the one place where the log looks at the clock")]
+    #[expect(clippy::disallowed_methods, reason = "the one place where the log asks what time it is")]
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -26,5 +26,20 @@ impl Timestamp {
     /// The time from `earlier` to this, or nothing if clocks disagree.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+/// How long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "the one place where the log measures time")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
     }
 }

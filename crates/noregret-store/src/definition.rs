@@ -17,6 +17,9 @@ pub struct Definition {
     pub algorithm: Algorithm,
     /// Whether points may repeat.
     pub duplicates: Duplicates,
+    /// Trials that there are to be in all, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
     /// Where to search.
     pub space: SpaceDefinition,
 }
@@ -51,7 +54,9 @@ impl Definition {
     /// The format that this version writes.
     pub const VERSION: u32 = 1;
 
-    /// What may change in the middle of a study.
+    /// What may change in the middle of a study, by another definition. The number of trials changes by [`Event::Planned`].
+    ///
+    /// [`Event::Planned`]: crate::Event::Planned
     pub fn settings(&self) -> (u64, &Algorithm, Duplicates) {
         (self.seed, &self.algorithm, self.duplicates)
     }
@@ -160,6 +165,7 @@ mod tests {
             seed: 0,
             algorithm: Algorithm::default(),
             duplicates: Duplicates::Avoid,
+            trials: None,
             space: SpaceDefinition::Parameters { parameters, constraints: IndexMap::new() },
         }
     }
@@ -211,7 +217,11 @@ mod tests {
 
     #[test]
     fn it_reads_back() {
-        let json = serde_json::to_string(&definition(0.1)).unwrap();
-        assert_eq!(serde_json::from_str::<Definition>(&json).unwrap(), definition(0.1));
+        for trials in [None, Some(60)] {
+            let definition = Definition { trials, ..definition(0.1) };
+            let json = serde_json::to_string(&definition).unwrap();
+            assert_eq!(serde_json::from_str::<Definition>(&json).unwrap(), definition);
+            assert_eq!(json.contains("trials"), trials.is_some(), "older logs have no such field");
+        }
     }
 }

@@ -18,11 +18,11 @@ pub enum StoreError {
     AnotherStudy { study: String, difference: String },
     #[error("entry {position} of study `{study}` cannot be read: {problem}")]
     Corrupt { study: String, position: u64, problem: String },
-    #[error("{url:?} is no storage: {problem}")]
+    #[error("{url:?} is not a storage: {problem}")]
     Url { url: String, problem: String },
     #[error("{} was written by a newer noregret (schema {found}, this one knows {known}): use that one", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("{} is no database of noregret", path.display())]
+    #[error("{} is not a database of noregret", path.display())]
     Foreign { path: PathBuf },
     #[error("{} cannot be opened: {problem}", path.display())]
     Open { path: PathBuf, problem: String },

@@ -1,16 +1,13 @@
-//! What a log consists of: the events of the study itself, and those of handing its trials out.
+//! What a log consists of: the events of the study itself, with what the log keeps beside them, and those of handing its
+//! trials out.
 
 use std::ops::Range;
 
-use noregret::Params;
-use noregret::strategy::diagnostics::Diagnostics;
-use noregret::strategy::history::Choice;
-use noregret::strategy::memo::Memo;
 use noregret::study;
 use serde::{Deserialize, Serialize};
 
 use crate::worker::is_process;
-use crate::{Definition, Timestamp};
+use crate::{Definition, Proposed, Timestamp};
 
 /// What an evaluation says about itself beyond its value.
 pub type Attrs = serde_json::Map<String, serde_json::Value>;
@@ -30,30 +27,18 @@ pub struct Entry {
 pub enum Event {
     /// The study was made, or goes on with other settings.
     Defined(Box<Definition>),
-    /// Points were proposed: trials `first`, `first + 1`, ..., waiting for somebody to evaluate them.
-    Asked {
-        /// Number of the first.
-        first: u64,
-        /// The points.
-        choices: Vec<Choice>,
-        /// What the strategy needs to go on from here.
-        memo: Box<Memo>,
-        /// How they came about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        diagnostics: Option<Box<Diagnostics>>,
-        /// How long that took.
-        #[serde(default)]
-        seconds: f64,
-    },
+    /// Points were proposed, and wait for somebody to evaluate them.
+    Asked(Box<Proposed>),
     /// A point of the user's own waits as trial `number`.
     Enqueued {
         /// The next number.
         number: u64,
-        /// What to evaluate.
-        params: Params,
-        /// Its point.
-        choice: Choice,
+        /// What the study itself sees.
+        #[serde(flatten)]
+        enqueued: study::Enqueued,
     },
+    /// The study is to have another number of trials.
+    Planned(study::Planned),
     /// A worker has taken a trial.
     Leased {
         /// Which trial.
@@ -94,30 +79,25 @@ pub enum Event {
     },
     /// A trial got its value.
     Told {
-        /// Which trial.
-        number: u64,
-        /// The value, in the user's own direction.
-        value: f64,
-        /// Variance of its noise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        noise_var: Option<f64>,
-        /// What else it said.
+        /// What the study itself sees.
+        #[serde(flatten)]
+        told: study::Told,
+        /// What else the evaluation said.
         #[serde(default, skip_serializing_if = "Attrs::is_empty")]
         attrs: Attrs,
-        /// How long the evaluation took, if known.
+        /// How long it took, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
     /// A trial ended without a value.
     Failed {
-        /// Which trial.
-        number: u64,
-        /// Why.
-        reason: String,
-        /// The end of what it wrote to stderr.
+        /// What the study itself sees.
+        #[serde(flatten)]
+        failed: study::Failed,
+        /// The end of what the evaluation wrote to stderr.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         stderr: String,
-        /// How long the evaluation took, if known.
+        /// How long it took, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
@@ -142,16 +122,9 @@ pub enum Event {
     Added {
         /// The next number.
         number: u64,
-        /// What was evaluated.
-        params: Params,
-        /// Its point.
-        choice: Choice,
-        /// The value; without one it was a failure.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        value: Option<f64>,
-        /// Variance of its noise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        noise_var: Option<f64>,
+        /// What the study itself sees.
+        #[serde(flatten)]
+        added: study::Added,
     },
 }
 
@@ -159,14 +132,14 @@ impl Event {
     /// The trials that this concerns.
     pub fn trials(&self) -> Range<u64> {
         match self {
-            Self::Defined(_) | Self::Renewed { .. } => 0..0,
-            Self::Asked { first, choices, .. } => *first..first + choices.len() as u64,
-            Self::Leased { number, .. }
+            Self::Defined(_) | Self::Planned(_) | Self::Renewed { .. } => 0..0,
+            Self::Asked(proposed) => proposed.first..proposed.first + proposed.asked.choices.len() as u64,
+            Self::Told { told: study::Told { number, .. }, .. }
+            | Self::Failed { failed: study::Failed { number, .. }, .. }
+            | Self::Leased { number, .. }
             | Self::Enqueued { number, .. }
             | Self::Released { number, .. }
             | Self::Retried { number, .. }
-            | Self::Told { number, .. }
-            | Self::Failed { number, .. }
             | Self::Late { number, .. }
             | Self::Added { number, .. } => *number..number + 1,
         }
@@ -176,6 +149,7 @@ impl Event {
     pub fn must_last(&self) -> bool {
         match self {
             Self::Defined(_)
+            | Self::Planned(_)
             | Self::Enqueued { .. }
             | Self::Told { .. }
             | Self::Failed { .. }
@@ -183,32 +157,117 @@ impl Event {
             | Self::Added { .. } => true,
             // A process dies in a power cut, too; a person has the trial on paper.
             Self::Leased { worker, .. } => !is_process(worker),
-            Self::Asked { .. } | Self::Renewed { .. } | Self::Released { .. } | Self::Retried { .. } => false,
+            Self::Asked(_) | Self::Renewed { .. } | Self::Released { .. } | Self::Retried { .. } => false,
         }
     }
 
     /// What the study itself sees of it.
     pub(crate) fn in_study(&self) -> Option<study::Event> {
-        Some(match self {
-            Self::Asked { choices, memo, .. } => {
-                study::Event::Asked { choices: choices.clone(), memo: memo.clone() }
+        match self {
+            Self::Asked(proposed) => Some(proposed.asked.clone().into()),
+            Self::Enqueued { enqueued, .. } => Some(enqueued.clone().into()),
+            Self::Planned(planned) => Some((*planned).into()),
+            Self::Told { told, .. } => Some((*told).into()),
+            Self::Failed { failed, .. } => Some(failed.clone().into()),
+            Self::Added { added, .. } => Some(added.clone().into()),
+            Self::Defined(_)
+            | Self::Leased { .. }
+            | Self::Renewed { .. }
+            | Self::Released { .. }
+            | Self::Retried { .. }
+            | Self::Late { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::strategy::diagnostics::{Diagnostics, ModelDiagnostics};
+    use noregret::strategy::memo::Memo;
+
+    use super::*;
+
+    /// One of each kind that does not hold a definition, as it is written today: the form is a promise.
+    const WRITTEN: &str = r#"{"asked":{"first":3,"choices":[{"x":[0.25,0.5]}],"memo":{"design":{"seed":7,"used":2},"fit":null,"ledger":{"rounds":0,"measured":0,"eta_hat":null,"m_hat":0.0,"next":0,"grid":null}},"seconds":0.25}}
+{"enqueued":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25]}}}
+{"planned":{"trials":60}}
+{"leased":{"number":3,"worker":"w","until":9}}
+{"renewed":{"worker":"w","until":99}}
+{"released":{"number":3,"lost":true}}
+{"retried":{"number":3,"reason":"r","stderr":"e","seconds":1.0}}
+{"told":{"number":3,"value":0.5,"noise_var":0.25,"attrs":{"epochs":7},"seconds":2.0}}
+{"failed":{"number":3,"reason":"r","stderr":"e","seconds":2.0}}
+{"late":{"number":3,"value":0.5,"noise_var":0.25}}
+{"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25],"row":2},"value":0.5,"noise_var":0.25}}
+{"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25]},"value":"NaN"}}"#;
+
+    #[test]
+    fn every_kind_is_written_as_promised() {
+        for line in WRITTEN.lines() {
+            let event: Event = serde_json::from_str(line).unwrap();
+            assert_eq!(serde_json::to_string(&event).unwrap(), line);
+        }
+    }
+
+    /// What the study writes of an event is what the log writes of it, but for its tag.
+    #[test]
+    fn the_vocabulary_is_the_studys() {
+        for line in WRITTEN.lines() {
+            let event: Event = serde_json::from_str(line).unwrap();
+            let Some(in_study) = event.in_study() else { continue };
+            let written: serde_json::Value = serde_json::from_str(line).unwrap();
+            let (kind, fields) = written.as_object().unwrap().iter().next().unwrap();
+            let serde_json::Value::Object(own) = serde_json::to_value(in_study).unwrap() else { panic!() };
+            for (name, value) in own {
+                let expected =
+                    if name == "event" { &serde_json::Value::from(kind.as_str()) } else { &fields[&name] };
+                assert_eq!(value, *expected, "{kind}: {name}");
             }
-            Self::Enqueued { params, choice, .. } => {
-                study::Event::Enqueued { params: params.clone(), choice: choice.clone() }
-            }
-            Self::Told { number, value, noise_var, .. } => {
-                study::Event::Told { number: *number, value: *value, noise_variance: *noise_var }
-            }
-            Self::Failed { number, reason, .. } => {
-                study::Event::Failed { number: *number, reason: reason.clone() }
-            }
-            Self::Added { params, choice, value, noise_var, .. } => study::Event::Added {
-                params: params.clone(),
-                choice: choice.clone(),
-                value: value.unwrap_or(f64::NAN),
-                noise_variance: *noise_var,
-            },
-            _ => return None,
-        })
+        }
+    }
+
+    fn fit(evaluations: usize) -> noregret::strategy::memo::Fit {
+        let text = format!(
+            r#"{{"evaluations":{evaluations},"mean":0.1,"sd":0.3,"hyperparameters":{{"lengthscales":[0.1],"outputscale":1.0,"noise_variance":0.2}},"seed":18446744073709551615,"likelihoods":9}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn proposed(in_memo: usize, in_diagnostics: usize) -> Event {
+        let model = ModelDiagnostics {
+            points: 5,
+            subset_of: None,
+            pending: 0,
+            failures: 0,
+            refitted: true,
+            fit: fit(in_diagnostics),
+            jitter: 0.0,
+            factor_retries: 0,
+            lifted_pivots: 0,
+        };
+        let memo = Box::new(Memo { fit: Some(fit(in_memo)), ..Memo::default() });
+        Event::Asked(Box::new(Proposed {
+            first: 0,
+            asked: study::Asked { choices: Vec::new(), memo },
+            diagnostics: Some(Box::new(Diagnostics { model: Some(model), ..Diagnostics::default() })),
+            seconds: 0.0,
+        }))
+    }
+
+    #[test]
+    fn a_fit_is_written_once_and_read_twice() {
+        for (event, count) in [(proposed(5, 5), 1), (proposed(5, 4), 2)] {
+            let text = serde_json::to_string(&event).unwrap();
+            assert_eq!(text.matches("lengthscales").count(), count);
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+        }
+    }
+
+    #[test]
+    fn the_fit_of_an_older_log_is_there_twice() {
+        let event = proposed(5, 5);
+        let mut json = serde_json::to_value(&event).unwrap();
+        json["asked"]["diagnostics"]["model"]["fit"] = serde_json::to_value(fit(5)).unwrap();
+        assert_eq!(serde_json::from_value::<Event>(json).unwrap(), event);
     }
 }

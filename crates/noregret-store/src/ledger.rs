@@ -21,9 +21,9 @@ impl Ledger {
     /// Goes on with the next entry.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.event {
-            Event::Asked { choices, seconds, .. } => {
-                self.asked += choices.len() as u64;
-                self.model_seconds += seconds;
+            Event::Asked(proposed) => {
+                self.asked += proposed.asked.choices.len() as u64;
+                self.model_seconds += proposed.seconds;
             }
             Event::Enqueued { .. } => self.asked += 1,
             Event::Added { .. } => self.added += 1,
@@ -42,7 +42,7 @@ impl Ledger {
             }
             self.records.push(record);
         }
-        if matches!(entry.event, Event::Asked { .. } | Event::Enqueued { .. } | Event::Added { .. }) {
+        if matches!(entry.event, Event::Asked(_) | Event::Enqueued { .. } | Event::Added { .. }) {
             return;
         }
         for number in entry.event.trials() {

@@ -16,6 +16,7 @@ mod error;
 mod event;
 mod ledger;
 mod memory;
+mod proposed;
 mod shared;
 mod sqlite;
 mod trial;
@@ -30,7 +31,9 @@ pub use error::StoreError;
 pub use event::{Attrs, Entry, Event};
 pub use ledger::Ledger;
 pub use memory::MemoryStore;
-pub use shared::{Added, HandOut, Outcome, SharedStudy, Verdict, records_of, tell_one};
+pub use noregret::study::Verdict;
+pub use proposed::Proposed;
+pub use shared::{Evaluation, ExternalResult, HandOut, SharedStudy, records_of, tell_one};
 pub use sqlite::SqliteStore;
 pub use trial::{Lease, TrialRecord, TrialStatus};
 pub use url::StorageUrl;
@@ -40,7 +43,7 @@ pub use worker::{is_dead, this_worker};
 ///
 /// Entries of a study are numbered from 1 on without gaps; a *position* is the number of the last entry seen.
 pub trait Store: Send + Sync {
-    /// Appends all entries or none, right after position `after`, and answers the new last position.
+    /// Appends all entries or none, right after position `after`, and returns the new last position.
     /// [`StoreError::Conflict`] if somebody else has written there: read on, think again, and try again.
     fn append(&self, study: &str, after: u64, entries: &[Entry]) -> Result<u64, StoreError>;
 

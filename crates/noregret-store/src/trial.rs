@@ -1,7 +1,7 @@
 //! The life of one trial, as the entries that concern it tell it.
 
 use noregret::strategy::history::Choice;
-use noregret::{Params, Space};
+use noregret::{Params, Space, TrialState};
 
 use crate::{Attrs, Entry, Event, Timestamp};
 
@@ -52,6 +52,17 @@ impl TrialStatus {
     }
 }
 
+impl From<TrialState> for TrialStatus {
+    /// In a study without workers a trial runs as soon as it is there; here it waits for one.
+    fn from(state: TrialState) -> Self {
+        match state {
+            TrialState::Running => Self::Waiting,
+            TrialState::Complete { value, noise_var } => Self::Complete { value, noise_var },
+            TrialState::Failed { reason } => Self::Failed { reason },
+        }
+    }
+}
+
 /// A trial with all that is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
@@ -59,8 +70,8 @@ pub struct TrialRecord {
     pub number: u64,
     /// Its point.
     pub choice: Choice,
-    /// Its parameters if they came from elsewhere; others follow from the point.
-    pub added: Option<Params>,
+    /// Its parameters if they came from the user; others follow from the point.
+    params: Option<Params>,
     /// Where it stands.
     pub status: TrialStatus,
     /// How often it was handed out.
@@ -89,21 +100,18 @@ impl TrialRecord {
     /// The trials that begin with this entry.
     pub fn begun_by(entry: &Entry) -> Vec<Self> {
         match &entry.event {
-            Event::Asked { first, choices, .. } => (*first..)
-                .zip(choices)
+            Event::Asked(proposed) => (proposed.first..)
+                .zip(&proposed.asked.choices)
                 .map(|(number, choice)| Self::new(number, choice, entry.time))
                 .collect(),
-            Event::Enqueued { number, params, choice } => {
-                vec![Self { added: Some(params.clone()), ..Self::new(*number, choice, entry.time) }]
+            Event::Enqueued { number, enqueued } => {
+                let params = Some(enqueued.params.clone());
+                vec![Self { params, ..Self::new(*number, &enqueued.choice, entry.time) }]
             }
-            Event::Added { number, params, choice, value, noise_var } => {
-                let status = match *value {
-                    Some(value) => TrialStatus::Complete { value, noise_var: *noise_var },
-                    None => TrialStatus::Failed { reason: "it was added without a finite value".into() },
-                };
-                let added = Some(params.clone());
+            Event::Added { number, added } => {
+                let (params, status) = (Some(added.params.clone()), added.state().into());
                 let ended = Some(entry.time);
-                vec![Self { added, status, ended, ..Self::new(*number, choice, entry.time) }]
+                vec![Self { params, status, ended, ..Self::new(*number, &added.choice, entry.time) }]
             }
             _ => Vec::new(),
         }
@@ -113,7 +121,7 @@ impl TrialRecord {
         Self {
             number,
             choice: choice.clone(),
-            added: None,
+            params: None,
             status: TrialStatus::Waiting,
             leases: 0,
             lost: 0,
@@ -130,7 +138,7 @@ impl TrialRecord {
 
     /// Its parameters, in the user's own units.
     pub fn params(&self, space: &Space) -> Params {
-        self.added.clone().unwrap_or_else(|| self.choice.params(space))
+        self.params.clone().unwrap_or_else(|| self.choice.params(space))
     }
 
     /// The name of its candidate, in a pool.
@@ -166,18 +174,22 @@ impl TrialRecord {
                 self.seconds = Some(*seconds);
                 self.wait();
             }
-            Event::Told { value, noise_var, attrs, seconds, .. } => {
-                self.status = TrialStatus::Complete { value: *value, noise_var: *noise_var };
+            Event::Told { told, attrs, seconds } => {
+                self.status = TrialStatus::Complete { value: told.value, noise_var: told.noise_var };
                 self.attrs.clone_from(attrs);
                 self.end(entry.time, *seconds);
             }
-            Event::Failed { reason, stderr, seconds, .. } => {
-                self.status = TrialStatus::Failed { reason: reason.clone() };
+            Event::Failed { failed, stderr, seconds } => {
+                self.status = TrialStatus::Failed { reason: failed.reason.clone() };
                 self.stderr.clone_from(stderr);
                 self.end(entry.time, *seconds);
             }
             Event::Late { .. } => self.late += 1,
-            Event::Defined(_) | Event::Asked { .. } | Event::Enqueued { .. } | Event::Added { .. } => {}
+            Event::Defined(_)
+            | Event::Planned(_)
+            | Event::Asked(_)
+            | Event::Enqueued { .. }
+            | Event::Added { .. } => {}
         }
     }
 

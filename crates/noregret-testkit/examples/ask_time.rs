@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use noregret::{Algorithm, Direction, Duplicates, Params, Space};
 use noregret_store::{
-    Added, Definition, HandOut, MemoryStore, Outcome, SharedStudy, SpaceDefinition, Timestamp,
+    Definition, Evaluation, ExternalResult, HandOut, MemoryStore, SharedStudy, SpaceDefinition, Timestamp,
 };
 
 const DIMS: usize = 6;
@@ -15,7 +15,7 @@ fn sphere(params: &Params) -> f64 {
     params.iter().filter_map(|(_, x)| x.as_f64()).map(|x| (x - 0.3).powi(2)).sum()
 }
 
-#[expect(clippy::print_stdout, reason = "this is what it is for")]
+#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "printing times is what it is for")]
 fn main() -> Result<(), noregret_store::StoreError> {
     let space = Space::bounds(&[(0.0, 1.0); DIMS]).map_err(noregret::Error::from)?;
     let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
@@ -25,15 +25,16 @@ fn main() -> Result<(), noregret_store::StoreError> {
         seed: 0,
         algorithm: Algorithm::default(),
         duplicates: Duplicates::Avoid,
+        trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
     };
     let mut study = SharedStudy::open(Arc::new(MemoryStore::default()), "s", &definition, space.clone())?;
     // Additive recurrences with the square roots of primes: the same points in any language.
     let roots = [2.0_f64, 3.0, 5.0, 7.0, 11.0, 13.0].map(f64::sqrt);
     let point = |i: i32| roots.map(|root| (f64::from(i) * root).fract().into()).to_vec();
-    let added = |i| -> Result<Added, noregret::Error> {
+    let added = |i| -> Result<ExternalResult, noregret::Error> {
         let params = space.assign(point(i))?;
-        Ok(Added { value: Some(sphere(&params)), params, row: None, noise_var: None })
+        Ok(ExternalResult { value: Some(sphere(&params)), params, row: None, noise_var: None })
     };
     let results = (1..=200).map(added).collect::<Result<Vec<_>, _>>()?;
     study.add(&results, Timestamp::now())?;
@@ -42,7 +43,7 @@ fn main() -> Result<(), noregret_store::StoreError> {
         let begin = Instant::now();
         let trials = study.hand_out(&order, Timestamp::now())?;
         println!("{}", begin.elapsed().as_secs_f64());
-        let outcome = Outcome::value(sphere(&trials[0].params));
+        let outcome = Evaluation::value(sphere(&trials[0].params));
         study.tell(&[(trials[0].number, outcome)], None, Timestamp::now())?;
     }
     Ok(())

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use noregret::study::Event;
+use noregret::study::{Asked, Event};
 use noregret::{Algorithm, Param, Params, Pool, Space, Study, Trial, TrialState, Value};
 
 /// A space to try algorithms on.
@@ -209,7 +209,7 @@ impl<'a> Watched<'a> {
     fn check(&mut self, trials: &[Trial]) {
         let label = &self.label;
         let space = &self.case.space;
-        let Some(Event::Asked { choices, .. }) = self.study.events().last() else {
+        let Some(Event::Asked(Asked { choices, .. })) = self.study.events().last() else {
             panic!("{label}: the last event is not the question");
         };
         assert_eq!(choices.len(), trials.len(), "{label}: as many trials as choices");
@@ -248,7 +248,7 @@ impl<'a> Watched<'a> {
         let tell = |study: &mut Study, value, noise| {
             valid(study.tell_with_noise(number, value, noise));
             if f64::is_finite(value) {
-                TrialState::Complete { value, noise_variance: noise }
+                TrialState::Complete { value, noise_var: noise }
             } else {
                 TrialState::Failed { reason: format!("the value is {value}, not a finite number") }
             }
@@ -408,7 +408,7 @@ pub fn survives_repeats(algorithm: &Algorithm, case: &Case) {
             Some(row) => watched.study.add_row(row, value, None),
             None => watched.study.add(&first.params, value, None),
         });
-        watched.states.push(TrialState::Complete { value, noise_variance: None });
+        watched.states.push(TrialState::Complete { value, noise_var: None });
     }
     for n in [1, 2] {
         for trial in watched.ask(n) {

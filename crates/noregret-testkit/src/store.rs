@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use noregret::study::{Added, Asked, Enqueued, Failed, Planned, Told};
 use noregret::{Algorithm, Direction, Duplicates, Param, Params, Space};
 use noregret_store::{
-    Attrs, Definition, Entry, Event, HandOut, Outcome, SharedStudy, SpaceDefinition, Store, Timestamp,
-    TrialStatus, Verdict, records_of, tell_one,
+    Attrs, Definition, Entry, Evaluation, Event, HandOut, Proposed, SharedStudy, SpaceDefinition, Store,
+    Timestamp, TrialStatus, Verdict, records_of, tell_one,
 };
 
 /// Runs every check; `make` gives a new, empty store.
@@ -105,22 +106,37 @@ fn every_event_reads_back(store: &dyn Store) {
     let params: Params = [("x", 0.1)].into_iter().collect();
     let events = vec![
         Event::Defined(Box::new(definition())),
-        Event::Asked {
+        Event::Asked(Box::new(Proposed {
             first: 3,
-            choices: vec![choice.clone()],
-            memo: Box::default(),
+            asked: Asked { choices: vec![choice.clone()], memo: Box::default() },
             diagnostics: Some(Box::default()),
             seconds: 0.25,
-        },
-        Event::Enqueued { number, params: params.clone(), choice: choice.clone() },
+        })),
+        Event::Enqueued { number, enqueued: Enqueued { params: params.clone(), choice: choice.clone() } },
+        Event::Planned(Planned { trials: Some(60) }),
         Event::Leased { number, worker: "w".into(), until: Some(Timestamp(9)) },
         Event::Renewed { worker: "w".into(), until: Timestamp(99) },
         Event::Released { number, lost: true },
         Event::Retried { number, reason: "r".into(), stderr: "e".into(), seconds: 1.0 },
-        Event::Told { number, value: 1e-300, noise_var: Some(0.5), attrs: attrs.clone(), seconds: Some(2.0) },
-        Event::Failed { number, reason: "r".into(), stderr: "\u{0}\u{fffd}".into(), seconds: None },
+        Event::Told {
+            told: Told { number, value: 1e-300, noise_var: Some(0.5) },
+            attrs: attrs.clone(),
+            seconds: Some(2.0),
+        },
+        Event::Failed {
+            failed: Failed { number, reason: "r".into() },
+            stderr: "\u{0}\u{fffd}".into(),
+            seconds: None,
+        },
         Event::Late { number, value: None, noise_var: Some(0.5), attrs: attrs.clone(), reason: "r".into() },
-        Event::Added { number: 4, params, choice, value: Some(-0.0), noise_var: None },
+        Event::Added {
+            number: 4,
+            added: Added { params: params.clone(), choice: choice.clone(), value: -0.0, noise_var: None },
+        },
+        Event::Added {
+            number: 5,
+            added: Added { params, choice, value: f64::NEG_INFINITY, noise_var: Some(0.5) },
+        },
     ];
     let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time: Timestamp(-1), event }).collect();
     store.append("s", 0, &entries).unwrap();
@@ -135,6 +151,7 @@ fn definition() -> Definition {
         seed: 5,
         algorithm: Algorithm::by_name("gp-ei").unwrap(),
         duplicates: Duplicates::Avoid,
+        trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into() },
     }
 }
@@ -158,9 +175,9 @@ fn goes_on_where_it_stopped(store: &Arc<dyn Store>) {
         for trial in running.hand_out(&order(2, "w"), NOW).unwrap() {
             let x = trial.numbers()[0];
             let outcome = if round == 2 {
-                Outcome::Failure { reason: "it broke".into(), stderr: "help".into(), seconds: None }
+                Evaluation::Failure { reason: "it broke".into(), stderr: "help".into(), seconds: None }
             } else {
-                Outcome::value((x - 0.3).powi(2))
+                Evaluation::value((x - 0.3).powi(2))
             };
             running.tell(&[(trial.number, outcome)], None, NOW).unwrap();
         }
@@ -179,11 +196,11 @@ fn counts_nothing_twice(store: &Arc<dyn Store>) {
     // The other takes over when the lease has ended, and is told first; then the first comes late.
     let later = NOW.after(Duration::from_secs(61));
     assert_eq!(other.hand_out(&order(1, "other"), later).unwrap()[0].number, number);
-    assert_eq!(other.tell(&[(number, Outcome::value(2.0))], None, later).unwrap(), [Verdict::Complete]);
-    assert_eq!(one.tell(&[(number, Outcome::value(1.0))], None, later).unwrap(), [Verdict::Late]);
-    assert_eq!(one.tell(&[(number, Outcome::value(2.0))], None, later).unwrap(), [Verdict::Same]);
-    let failure = Outcome::Failure { reason: "late, too".into(), stderr: String::new(), seconds: None };
-    let retry = Outcome::Retry { reason: "again".into(), stderr: String::new(), seconds: 1.0 };
+    assert_eq!(other.tell(&[(number, Evaluation::value(2.0))], None, later).unwrap(), [Verdict::Complete]);
+    assert_eq!(one.tell(&[(number, Evaluation::value(1.0))], None, later).unwrap(), [Verdict::Late]);
+    assert_eq!(one.tell(&[(number, Evaluation::value(2.0))], None, later).unwrap(), [Verdict::Same]);
+    let failure = Evaluation::Failure { reason: "late, too".into(), stderr: String::new(), seconds: None };
+    let retry = Evaluation::Retry { reason: "again".into(), stderr: String::new(), seconds: 1.0 };
     let next = one.hand_out(&order(1, "one"), later).unwrap()[0].number;
     let much_later = later.after(Duration::from_mins(2));
     assert_eq!(other.hand_out(&order(1, "other"), much_later).unwrap()[0].number, next);
@@ -193,7 +210,7 @@ fn counts_nothing_twice(store: &Arc<dyn Store>) {
     }
     assert_eq!(other.tell(&[(next, retry)], Some("other"), much_later).unwrap(), [Verdict::Retried]);
     assert_eq!(other.hand_out(&order(1, "other"), much_later).unwrap()[0].number, next);
-    other.tell(&[(next, Outcome::value(3.0))], Some("other"), much_later).unwrap();
+    other.tell(&[(next, Evaluation::value(3.0))], Some("other"), much_later).unwrap();
     assert_eq!(tell_one(&**store, "study", number, &failure, later).unwrap(), Some(Verdict::Late));
     assert_eq!(tell_one(&**store, "study", 99, &failure, later).unwrap(), None);
     other.catch_up().unwrap();
@@ -233,7 +250,7 @@ fn returns_lost_trials_to_the_queue(store: &Arc<dyn Store>) {
         "{record:?}"
     );
     // A value after all is still welcome.
-    assert_eq!(shared.tell(&[(number, Outcome::value(1.0))], None, now).unwrap(), [Verdict::AfterFailure]);
+    assert_eq!(shared.tell(&[(number, Evaluation::value(1.0))], None, now).unwrap(), [Verdict::AfterFailure]);
 }
 
 /// Two processes that ask at the same time do not exceed the number of trials.
@@ -252,7 +269,7 @@ fn spends_the_budget_once(store: &Arc<dyn Store>) {
                     }
                     taken.extend(trials.iter().map(|trial| trial.number));
                     for trial in trials {
-                        shared.tell(&[(trial.number, Outcome::value(1.0))], None, NOW).unwrap();
+                        shared.tell(&[(trial.number, Evaluation::value(1.0))], None, NOW).unwrap();
                     }
                 }
             })

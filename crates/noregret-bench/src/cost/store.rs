@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
 use noregret_store::{
-    Definition, HandOut, Outcome, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
+    Definition, Evaluation, HandOut, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
 };
 use serde::Serialize;
 
@@ -143,6 +143,7 @@ fn open(path: &Path) -> Result<SharedStudy, BenchError> {
         seed: 0,
         algorithm: Algorithm::Random(noregret::strategy::algorithm::NoOptions {}),
         duplicates: Duplicates::Avoid,
+        trials: None,
         space: SpaceDefinition::Parameters { parameters: parameters.into(), constraints: [].into() },
     };
     Ok(SharedStudy::open(Arc::new(SqliteStore::open(path)?), "load", &definition, space)?)
@@ -163,7 +164,11 @@ fn singles(shared: &mut SharedStudy, n: usize) -> Result<(f64, f64), BenchError>
         let model = 1e3 * (shared.ledger().model_seconds() - model);
         asks.push(milliseconds(begin.elapsed()) - model);
         let begin = Instant::now();
-        shared.tell(&[(trial[0].number, Outcome::value(trial[0].numbers()[0]))], None, Timestamp::now())?;
+        shared.tell(
+            &[(trial[0].number, Evaluation::value(trial[0].numbers()[0]))],
+            None,
+            Timestamp::now(),
+        )?;
         tells.push(milliseconds(begin.elapsed()));
     }
     Ok((median(&asks), median(&tells)))
@@ -171,7 +176,7 @@ fn singles(shared: &mut SharedStudy, n: usize) -> Result<(f64, f64), BenchError>
 
 fn chunk(shared: &mut SharedStudy, n: usize) -> Result<(), BenchError> {
     let trials = shared.hand_out(&order(n), Timestamp::now())?;
-    let results: Vec<_> = trials.iter().map(|t| (t.number, Outcome::value(t.numbers()[0]))).collect();
+    let results: Vec<_> = trials.iter().map(|t| (t.number, Evaluation::value(t.numbers()[0]))).collect();
     shared.tell(&results, None, Timestamp::now())?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use noregret::Trial;
 use noregret_problems::Problem;
-use noregret_store::{Attrs, Outcome};
+use noregret_store::{Attrs, Evaluation};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::answer;
@@ -43,7 +43,7 @@ pub(crate) enum Objective {
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) number: u64,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Evaluation,
 }
 
 /// The program could not be started at all: nothing is wrong with the trial.
@@ -109,7 +109,7 @@ impl Objective {
                 let evaluate = move || {
                     let value = problem.value(&x);
                     let seconds = Some(since.elapsed().as_secs_f64());
-                    end.with(Outcome::Value { value, noise_var: None, attrs: Attrs::new(), seconds });
+                    end.with(Evaluation::Value { value, noise_var: None, attrs: Attrs::new(), seconds });
                 };
                 let failed = |problem| StartError { program: "builtin".into(), problem };
                 thread::Builder::new().spawn(evaluate).map_err(failed)?;
@@ -155,7 +155,7 @@ impl<F: FnOnce(Attempt)> End<F> {
         Self { number, done: Some(done) }
     }
 
-    fn with(mut self, outcome: Outcome) {
+    fn with(mut self, outcome: Evaluation) {
         if let Some(done) = self.done.take() {
             done(Attempt { number: self.number, outcome });
         }
@@ -171,7 +171,7 @@ impl<F: FnOnce(Attempt)> Drop for End<F> {
     fn drop(&mut self) {
         if let Some(done) = self.done.take() {
             let reason = "noregret lost sight of it: this is a bug".into();
-            let outcome = Outcome::Failure { reason, stderr: String::new(), seconds: None };
+            let outcome = Evaluation::Failure { reason, stderr: String::new(), seconds: None };
             done(Attempt { number: self.number, outcome });
         }
     }
@@ -246,9 +246,9 @@ fn judge(
     stdout: &str,
     stderr: &str,
     seconds: f64,
-) -> Outcome {
+) -> Evaluation {
     let failure =
-        |reason: String| Outcome::Failure { reason, stderr: end_of(stderr), seconds: Some(seconds) };
+        |reason: String| Evaluation::Failure { reason, stderr: end_of(stderr), seconds: Some(seconds) };
     if let Some(reason) = killed {
         return failure(reason);
     }
@@ -263,7 +263,7 @@ fn judge(
         return failure(format!("it ended with exit code {}", status.code().unwrap_or(-1)));
     }
     match answer::parse(stdout) {
-        Ok(answer) => Outcome::Value {
+        Ok(answer) => Evaluation::Value {
             value: answer.value,
             noise_var: answer.noise_var,
             attrs: answer.attrs,

@@ -1,6 +1,10 @@
 //! `noregret run`: asks, evaluates, tells, until the study is done. Starts a study or goes on with it.
 //!
 //! One thread decides and writes the log; each evaluation has threads of its own, which only watch it and report its end.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a run has time-outs, leases and a report of how long things took"
+)]
 
 mod answer;
 mod command;
@@ -19,7 +23,7 @@ use std::time::{Duration, Instant};
 use anyhow::Error;
 use noregret::{Param, Space, Trial};
 use noregret_problems::Problem;
-use noregret_store::{HandOut, Outcome, SharedStudy, StoreError, Timestamp, this_worker};
+use noregret_store::{Evaluation, HandOut, SharedStudy, StoreError, Timestamp, this_worker};
 
 use crate::common_args::JsonArg;
 use crate::study_file::StudyFileError;
@@ -94,7 +98,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let Some((file, folder)) = &target.file else {
         return Err(UsageError::new("`run` needs the study file, which says what to evaluate").into());
     };
-    let mut shared = target.open()?;
+    let budget = args.trials.or(file.study.trials.map(Into::into));
+    let mut shared = match budget.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0) {
+        Some(trials) => target.open_for(trials)?,
+        None => target.open()?,
+    };
     let objective = if let Some(problem) = file.builtin().map_err(StudyFileError::from)? {
         Objective::Builtin(Arc::new(problem))
     } else {
@@ -113,7 +121,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
     let (sender, messages) = mpsc::channel();
     let forward = sender.clone();
     signals::listen(move |stop| drop(forward.send(Message::Signal(stop))))?;
-    let budget = args.trials.or(file.study.trials.map(Into::into));
     let report = Report::new(args.json.json, out, &mut shared, budget, workers, &target);
     let runner = Runner {
         objective,
@@ -191,7 +198,7 @@ struct Runner<'a> {
     /// Trials that were stopped.
     given_up: Vec<u64>,
     /// Results that the log could not take yet.
-    unsaved: Vec<(u64, Outcome)>,
+    unsaved: Vec<(u64, Evaluation)>,
     sender: Sender<Message>,
     messages: Receiver<Message>,
     report: Report<'a>,
@@ -408,8 +415,8 @@ impl Runner<'_> {
         for Attempt { number, outcome } in ended {
             self.running.remove(&number);
             let outcome = match outcome {
-                Outcome::Failure { reason, stderr, seconds } if self.may_retry(number) => {
-                    Outcome::Retry { reason, stderr, seconds: seconds.unwrap_or_default() }
+                Evaluation::Failure { reason, stderr, seconds } if self.may_retry(number) => {
+                    Evaluation::Retry { reason, stderr, seconds: seconds.unwrap_or_default() }
                 }
                 other => other,
             };
@@ -479,7 +486,7 @@ impl Runner<'_> {
         while !self.running.is_empty()
             && let Ok(message) = self.messages.recv_timeout(until.saturating_duration_since(Instant::now()))
         {
-            if let Message::Ended(Attempt { number, outcome: outcome @ Outcome::Value { .. } }) = message {
+            if let Message::Ended(Attempt { number, outcome: outcome @ Evaluation::Value { .. } }) = message {
                 self.running.remove(&number);
                 self.unsaved.push((number, outcome));
             } else if let Message::Ended(Attempt { number, .. }) = message {

@@ -7,7 +7,7 @@ use anyhow::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use noregret::study::RemainingRegret;
 use noregret::{Direction, Trial};
-use noregret_store::{Outcome, SharedStudy, StoreError, TrialStatus, Verdict};
+use noregret_store::{Evaluation, SharedStudy, StoreError, TrialStatus, Verdict};
 use serde_json::json;
 
 use super::evaluate::StartError;
@@ -153,17 +153,19 @@ impl<'a> Report<'a> {
     pub(super) fn told(
         &mut self,
         number: u64,
-        outcome: &Outcome,
+        outcome: &Evaluation,
         verdict: Verdict,
         shared: &mut SharedStudy,
     ) {
         let seconds = match outcome {
-            Outcome::Value { seconds, .. } | Outcome::Failure { seconds, .. } => seconds.unwrap_or_default(),
-            Outcome::Retry { seconds, .. } => *seconds,
+            Evaluation::Value { seconds, .. } | Evaluation::Failure { seconds, .. } => {
+                seconds.unwrap_or_default()
+            }
+            Evaluation::Retry { seconds, .. } => *seconds,
         };
         self.evaluations += seconds;
         self.complained = None;
-        if let (Verdict::Retried, Outcome::Retry { reason, .. }) = (verdict, outcome) {
+        if let (Verdict::Retried, Evaluation::Retry { reason, .. }) = (verdict, outcome) {
             self.retried(number, reason);
             return;
         }
@@ -264,20 +266,20 @@ impl<'a> Report<'a> {
     }
 
     /// Results that could not be written: how to tell them by hand.
-    pub(super) fn unsaved(&mut self, results: &[(u64, Outcome)], target: &Target) {
+    pub(super) fn unsaved(&mut self, results: &[(u64, Evaluation)], target: &Target) {
         self.warn("these results could not be written; tell them when the storage can be written again:");
         for (number, outcome) in results {
             let words = &target.words;
             self.warn(&match outcome {
-                Outcome::Value { value, noise_var: None, attrs, .. } if attrs.is_empty() => {
+                Evaluation::Value { value, noise_var: None, attrs, .. } if attrs.is_empty() => {
                     format!("  noregret tell {words} {number} {value}")
                 }
-                Outcome::Value { value, noise_var, attrs, .. } => {
+                Evaluation::Value { value, noise_var, attrs, .. } => {
                     let answer =
                         json!({ "value": value, "noise_var": noise_var, "attrs": attrs }).to_string();
                     format!("  noregret tell {words} {number} {}", crate::target::quoted(&answer))
                 }
-                Outcome::Failure { reason, .. } | Outcome::Retry { reason, .. } => {
+                Evaluation::Failure { reason, .. } | Evaluation::Retry { reason, .. } => {
                     format!("  noregret tell {words} {number} --fail {}", crate::target::quoted(reason))
                 }
             });

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Error};
 use noregret::space::nearest;
 use noregret::{Param, Params, Space, Value};
-use noregret_store::{Added, Timestamp};
+use noregret_store::{ExternalResult, Timestamp};
 
 use crate::export::parameter_column;
 use crate::target::Target;
@@ -44,7 +44,7 @@ pub(super) fn run(
 
 /// What a file holds.
 struct Table {
-    results: Vec<Added>,
+    results: Vec<ExternalResult>,
     ignored: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
         if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
             return Err(at(format!("noise_var must be finite and not negative, not {variance}")).into());
         }
-        results.push(Added { params, row, value, noise_var });
+        results.push(ExternalResult { params, row, value, noise_var });
     }
     Ok(Table { results, ignored })
 }

@@ -58,7 +58,7 @@ fn studies_that_are_not_there() {
     assert!(ended.stderr.contains("sqlite:///path.db"), "{ended:?}");
     folder.write("text.db", &"not a database at all, but long enough to be mistaken for one ".repeat(9));
     let ended = folder.call(&["run", "study.toml", "--storage", "sqlite:///text.db"]).with(2);
-    assert!(ended.stderr.contains("is no database of noregret"), "{ended:?}");
+    assert!(ended.stderr.contains("is not a database of noregret"), "{ended:?}");
 }
 
 #[test]

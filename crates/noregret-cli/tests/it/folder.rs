@@ -70,6 +70,10 @@ impl Folder {
         fs::write(self.path(name), text).unwrap();
     }
 
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
     /// A shell script.
     pub(crate) fn script(&self, name: &str, text: &str) {
         self.write(name, &format!("#!/bin/sh\n{text}\n"));

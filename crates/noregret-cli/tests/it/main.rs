@@ -1,4 +1,5 @@
 //! The binary as users meet it. One test binary, one module a topic.
+#![expect(clippy::disallowed_methods, reason = "some tests measure time")]
 #![expect(clippy::unwrap_used, reason = "also in the helpers of tests: whatever goes wrong should panic")]
 
 mod bad_input;

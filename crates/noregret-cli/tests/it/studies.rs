@@ -208,6 +208,52 @@ fn the_same_seed_and_history_give_the_same_batch() {
     }
 }
 
+/// The log alone decides: `run` and `ask` go by the number of trials in it, and another number is an event there.
+#[test]
+fn how_many_trials_there_are_to_be_is_in_the_log() {
+    const STUDY: &str = "trials = 9\nbatch = 3\nseed = 5";
+    let params = |trials: &[serde_json::Value]| -> Vec<serde_json::Value> {
+        trials.iter().map(|trial| trial["params"].clone()).collect()
+    };
+    let run = Folder::with(STUDY, ECHO);
+    run.call(&["run", "study.toml", "--workers", "1"]).with(0);
+    let expected = params(&run.trials());
+    assert_eq!(expected.len(), 9);
+    let ask = Folder::with(STUDY, ECHO);
+    for _ in 0..3 {
+        for trial in ask.call(&["ask", "study.toml", "--json"]).with(0).json() {
+            let value = trial["params"]["x"].to_string();
+            ask.call(&["tell", "study.toml", &trial["number"].to_string(), &value]).with(0);
+        }
+    }
+    assert_eq!(params(&ask.trials()), expected);
+    let unknown = Folder::with("batch = 3\nseed = 5", ECHO);
+    unknown.call(&["ask", "study.toml", "-n", "9"]).with(0);
+    assert_ne!(params(&unknown.trials()), expected);
+
+    let preview = |folder: &Folder| {
+        params(&folder.call(&["ask", "study.toml", "-n", "3", "--dry-run", "--json"]).with(0).json())
+    };
+    let planned = |folder: &Folder| {
+        folder.call(&["show", "study.toml", "--json"]).with(0).json()[0]["definition"]["trials"].clone()
+    };
+    assert_eq!(preview(&run), preview(&ask));
+    let before = preview(&ask);
+    run.call(&["run", "study.toml", "--workers", "1", "--trials", "60"]).with(0);
+    assert_eq!(planned(&run), 60);
+    let next = params(&run.trials()[9..12]);
+    assert_ne!(next, before);
+    // The other log hears of it by its study file. Then a file that says less changes nothing, unless it is run.
+    ask.write("study.toml", &ask.read("study.toml").replace("trials = 9", "trials = 60"));
+    assert_eq!(params(&ask.call(&["ask", "study.toml", "-n", "3", "--json"]).with(0).json()), next);
+    assert_eq!(planned(&ask), 60);
+    ask.write("study.toml", &ask.read("study.toml").replace("trials = 60", "trials = 9"));
+    ask.call(&["ask", "study.toml", "-n", "1"]).with(0);
+    assert_eq!(planned(&ask), 60);
+    run.call(&["run", "study.toml"]).with(0);
+    assert_eq!(planned(&run), 9);
+}
+
 #[test]
 fn two_runs_share_one_study() {
     let folder = Folder::with(

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{BUSY, explain, opening};
 use crate::StoreError;
+use crate::clock::Stopwatch;
 
 /// Marks a database as ours ("nrgt").
 const APPLICATION_ID: i64 = 0x6e72_6774;
@@ -38,12 +39,12 @@ const MIGRATIONS: [&str; 1] = ["
 const KNOWN: i64 = 1;
 const _: () = assert!(MIGRATIONS.len() == 1, "count the migrations in KNOWN");
 
-/// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Answers whether it
+/// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Returns whether it
 /// is in WAL mode.
 pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let open = |error: rusqlite::Error| opening(path, &error);
     if check(connection, path)? < KNOWN {
-        let begin = Instant::now();
+        let begin = Stopwatch::start();
         // Changing the mode does not wait for others who are just doing the same.
         while let Err(error) = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
             let busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);

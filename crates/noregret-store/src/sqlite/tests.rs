@@ -107,3 +107,59 @@ fn many_may_open_a_new_database_at_once() {
         threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
     }
 }
+
+/// Written by the program of before events of the log embedded those of the study, with every kind of event in it.
+const FORMAT_1: &str = include_str!("../../tests/data/format_1.sql");
+
+#[test]
+fn a_database_of_an_older_release_goes_on_where_it_stopped() {
+    use crate::{SharedStudy, SpaceDefinition};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.db");
+    Connection::open(&path).unwrap().execute_batch(FORMAT_1).unwrap();
+    let store = std::sync::Arc::new(SqliteStore::open_existing(&path).unwrap());
+    let entries = store.read("old", 0, 99).unwrap();
+    assert_eq!(entries.len(), 41);
+    let definition = SharedStudy::first_definition(&*store, "old", "").unwrap();
+    assert_eq!(definition.trials, None);
+    let SpaceDefinition::Parameters { parameters, .. } = &definition.space else { panic!() };
+    let space = noregret::Space::from_params(parameters.clone(), []).unwrap();
+    let mut shared = SharedStudy::resume(store.clone(), "old", definition, space).unwrap();
+    let ledger = shared.ledger();
+    let states: Vec<&str> = ledger.records().iter().map(|record| record.status.word()).collect();
+    let expected = "complete complete failed complete failed complete complete complete running complete failed \
+                    running running waiting complete failed";
+    assert_eq!(states.join(" "), expected);
+    let record = |number| ledger.record(number).unwrap();
+    let reason = |number| match &record(number).status {
+        crate::TrialStatus::Failed { reason } => reason.clone(),
+        status => panic!("{status:?}"),
+    };
+    assert_eq!((reason(2), &*record(2).stderr), ("it ended with exit code 1".into(), "out of memory"));
+    assert_eq!(record(2).retries, 1);
+    assert_eq!(record(3).status, crate::TrialStatus::Complete { value: 0.25, noise_var: Some(0.01) });
+    assert_eq!(record(3).attrs["epochs"], 7);
+    assert_eq!(record(6).late, 1);
+    assert_eq!(record(14).status, crate::TrialStatus::Complete { value: 0.7, noise_var: Some(0.04) });
+    // A result without a value was a failure in two vocabularies; now both say the same.
+    for number in [4, 10, 15] {
+        assert_eq!(reason(number), "the value is NaN, not a finite number");
+    }
+    for (record, trial) in ledger.records().to_vec().iter().zip(shared.study().trials()) {
+        assert_eq!(record.status.is_over(), trial.state != noregret::TrialState::Running);
+    }
+    let fit = &shared.diagnostics().unwrap().model.as_ref().unwrap().fit;
+    assert_eq!(fit.evaluations, 10);
+    // What the older release went on with; to the last bit only on its machine.
+    let next = shared.study().suggest(2).unwrap();
+    for (params, x) in next.iter().zip([0.999_224_475_934_170_2, 0.995_574_500_062_502_9]) {
+        assert!((params.get("x").unwrap().as_f64().unwrap() - x).abs() < 1e-6, "{next:?}");
+        assert_eq!(params.get("layers").unwrap().as_f64(), Some(3.0));
+    }
+    // Written anew, the log says the same.
+    let copy = SqliteStore::open(folder.path().join("new.db")).unwrap();
+    copy.append("old", 0, &entries).unwrap();
+    let again: Vec<String> =
+        copy.read("old", 0, 99).unwrap().iter().map(|entry| format!("{entry:?}")).collect();
+    assert_eq!(again, entries.iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>());
+}

@@ -16,6 +16,7 @@ pub struct StudyBuilder {
     algorithm: Algorithm,
     seed: u64,
     duplicates: Duplicates,
+    trials: Option<usize>,
 }
 
 impl StudyBuilder {
@@ -54,6 +55,13 @@ impl StudyBuilder {
         self
     }
 
+    /// How many trials there are to be in all, if that is known; unknown by default. See [`Study::plan`].
+    #[must_use]
+    pub fn trials(mut self, trials: impl Into<Option<usize>>) -> Self {
+        self.trials = trials.into();
+        self
+    }
+
     /// A new study.
     pub fn build(self) -> Result<Study, Error> {
         self.replay(Vec::new())
@@ -62,16 +70,19 @@ impl StudyBuilder {
     /// The study in which these events have happened; an error if they cannot have.
     pub fn replay(self, events: Vec<Event>) -> Result<Study, Error> {
         let space = self.space.ok_or(StudyError::NoSpace)?;
+        let mut history = History::new(space, self.duplicates);
+        history.set_budget(self.trials);
         let mut study = Study {
             direction: self.direction,
             seed: Seed(self.seed),
             strategy: self.algorithm.build()?,
             algorithm: self.algorithm,
-            history: History::new(space, self.duplicates),
+            history,
             trials: Vec::new(),
             choices: Vec::new(),
             places: Vec::new(),
             events: Vec::new(),
+            turn: 0,
             diagnostics: None,
             recommender: Recommender::default(),
         };

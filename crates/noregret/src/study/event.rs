@@ -1,7 +1,10 @@
 //! Everything that happens in a study. Trials, best points and curves are folds over the list of events.
+//!
+//! Each kind is a struct of its own, so that a log which keeps more of an event (when it happened, how long it took) embeds the struct.
 
 use serde::{Deserialize, Serialize};
 
+use super::TrialState;
 use crate::space::Params;
 use crate::strategy::history::Choice;
 use crate::strategy::memo::Memo;
@@ -10,51 +13,98 @@ use crate::strategy::memo::Memo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
-    /// Points were proposed; their trials are numbered on from the last.
-    Asked {
-        /// The points.
-        choices: Vec<Choice>,
-        /// What the strategy will need to go on from here.
-        memo: Box<Memo>,
-    },
+    /// Points were proposed.
+    Asked(Asked),
     /// A trial got its value.
-    Told {
-        /// Which trial.
-        number: u64,
-        /// The value, in the user's own direction.
-        value: f64,
-        /// Variance of its noise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        noise_variance: Option<f64>,
-    },
+    Told(Told),
     /// A trial ended without a value.
-    Failed {
-        /// Which trial.
-        number: u64,
-        /// Why.
-        reason: String,
-    },
-    /// A point of the user's own became a trial, with the next number.
-    Enqueued {
-        /// What to evaluate.
-        params: Params,
-        /// Its point.
-        choice: Choice,
-    },
-    /// A result from elsewhere, never asked for: it gets the next number.
-    Added {
-        /// What was evaluated.
-        params: Params,
-        /// Its point.
-        choice: Choice,
-        /// The value; one that is not finite is a failure, kept as it was told.
-        #[serde(with = "any_float")]
-        value: f64,
-        /// Variance of its noise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        noise_variance: Option<f64>,
-    },
+    Failed(Failed),
+    /// A point of the user's own became a trial.
+    Enqueued(Enqueued),
+    /// A result from elsewhere became a trial.
+    Added(Added),
+    /// The study is to have another number of trials.
+    Planned(Planned),
 }
+
+/// Points were proposed; their trials are numbered on from the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The points.
+    pub choices: Vec<Choice>,
+    /// What the strategy needs to go on from here.
+    pub memo: Box<Memo>,
+}
+
+/// A trial got its value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Which trial.
+    pub number: u64,
+    /// The value, in the user's own direction.
+    pub value: f64,
+    /// Variance of its noise.
+    #[serde(default, alias = "noise_variance", skip_serializing_if = "Option::is_none")]
+    pub noise_var: Option<f64>,
+}
+
+/// A trial ended without a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Which trial.
+    pub number: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// A point of the user's own became a trial, with the next number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Enqueued {
+    /// What to evaluate.
+    pub params: Params,
+    /// Its point.
+    pub choice: Choice,
+}
+
+/// A result from elsewhere, never asked for: it gets the next number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Added {
+    /// What was evaluated.
+    pub params: Params,
+    /// Its point.
+    pub choice: Choice,
+    /// The value, as it was told; see [`TrialState::of`]. NaN if there was none.
+    #[serde(default = "any_float::none", with = "any_float")]
+    pub value: f64,
+    /// Variance of its noise.
+    #[serde(default, alias = "noise_variance", skip_serializing_if = "Option::is_none")]
+    pub noise_var: Option<f64>,
+}
+
+impl Added {
+    /// Where its trial stands: it has ended already.
+    pub fn state(&self) -> TrialState {
+        TrialState::of(self.value, self.noise_var)
+    }
+}
+
+/// The study is to have another number of trials than it was begun with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// How many in all; `None` if that is not known.
+    pub trials: Option<usize>,
+}
+
+macro_rules! into_event {
+    ($($kind:ident)*) => {
+        $(impl From<$kind> for Event {
+            fn from(event: $kind) -> Self {
+                Self::$kind(event)
+            }
+        })*
+    };
+}
+into_event!(Asked Told Failed Enqueued Added Planned);
 
 /// Floats for which JSON has no number, as text: `"NaN"`, `"inf"`, `"-inf"`.
 mod any_float {
@@ -77,5 +127,10 @@ mod any_float {
             Written::Number(value) => Ok(value),
             Written::Text(text) => text.parse().map_err(D::Error::custom),
         }
+    }
+
+    /// What logs of old that left a failure's value out mean by that.
+    pub(super) fn none() -> f64 {
+        f64::NAN
     }
 }

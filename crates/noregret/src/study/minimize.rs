@@ -43,8 +43,8 @@ pub fn minimize(
     mut objective: impl FnMut(&Trial) -> f64,
 ) -> Result<Minimized, Error> {
     let builder = Study::builder().space(space).direction(Direction::Minimize);
-    let mut study = builder.algorithm(options.algorithm.clone()).seed(options.seed).build()?;
-    study.set_budget(Some(options.trials));
+    let builder = builder.algorithm(options.algorithm.clone()).seed(options.seed).trials(options.trials);
+    let mut study = builder.build()?;
     while study.trials().len() < options.trials {
         let n = options.batch.max(1).min(options.trials - study.trials().len());
         let trials = match study.ask(n) {

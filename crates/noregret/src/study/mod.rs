@@ -4,32 +4,38 @@
 //! next proposal, bit by bit.
 
 mod builder;
+mod draft;
+mod error;
 mod event;
+mod fold;
 mod insight;
 mod minimize;
 mod predict;
 mod recommend;
 mod trial;
+mod verdict;
 
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
 pub use builder::StudyBuilder;
-pub use event::Event;
+pub use error::{StudyError, check_noise_var};
+pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
 pub use insight::{Insight, RemainingRegret};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
 pub use predict::Prediction;
 pub use recommend::Recommendation;
 pub use trial::{Trial, TrialState};
+pub use verdict::Verdict;
 
 use crate::error::Error;
 use crate::math::rng::{Purpose, Seed};
 use crate::space::{Params, Space};
+use crate::strategy::Strategy;
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::diagnostics::Diagnostics;
-use crate::strategy::history::{Choice, Duplicates, History, Outcome};
-use crate::strategy::{Proposal, Strategy};
+use crate::strategy::history::{Choice, Duplicates, History};
 use recommend::Recommender;
 
 /// Whether small or large values are good.
@@ -54,86 +60,6 @@ impl Direction {
     }
 }
 
-/// A wrong use of a study.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StudyError {
-    /// No trial has this number.
-    #[error("there is no trial {number}: {asked} trials were asked for, numbered from 0")]
-    UnknownTrial {
-        /// The number.
-        number: u64,
-        /// Trials so far.
-        asked: usize,
-    },
-    /// A noise variance that is none.
-    #[error("trial {number}: a noise variance must be finite and not negative, not {value}")]
-    NoiseVariance {
-        /// The trial.
-        number: u64,
-        /// What was told.
-        value: f64,
-    },
-    /// No points were asked for.
-    #[error("ask for at least one point")]
-    AskedForNothing,
-    /// A study without a space.
-    #[error("a study needs a space: call `space` on its builder")]
-    NoSpace,
-    /// A row of a space that has none.
-    #[error("row {row} was given, but the space is no pool")]
-    NotAPool {
-        /// The row.
-        row: usize,
-    },
-    /// A pool has no such row.
-    #[error("the pool has no row {row}: it has {rows}, numbered from 0")]
-    UnknownRow {
-        /// The row.
-        row: usize,
-        /// How many there are.
-        rows: usize,
-    },
-    /// A log of another study.
-    #[error("event {position} of the log does not fit this study")]
-    ForeignLog {
-        /// Its place, from 0 on.
-        position: usize,
-        /// Why not.
-        #[source]
-        problem: Box<StudyError>,
-    },
-    /// A point of another space.
-    #[error("a point of {found} coordinates in a space of {expected}")]
-    Coordinates {
-        /// Its coordinates.
-        found: usize,
-        /// The space's.
-        expected: usize,
-    },
-    /// A point that the constraints rule out was to be tried.
-    #[error("{params} violates the constraint `{constraint}`")]
-    Infeasible {
-        /// The point.
-        params: Params,
-        /// What does not hold of it.
-        constraint: String,
-    },
-}
-
-/// What became of something told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// It is the trial's value.
-    Complete,
-    /// It was not a finite number: the trial has failed.
-    Failed,
-    /// The trial had ended before; nothing changed.
-    Repeated,
-    /// The trial had been given up; now it has a value after all.
-    Late,
-}
-
 /// A study in memory.
 pub struct Study {
     direction: Direction,
@@ -146,6 +72,8 @@ pub struct Study {
     /// For each trial, its place in the history once it has ended.
     places: Vec<Option<usize>>,
     events: Vec<Event>,
+    /// Events that count for the streams of random numbers: all but [`Event::Planned`].
+    turn: u64,
     diagnostics: Option<Diagnostics>,
     recommender: Recommender,
 }
@@ -180,53 +108,22 @@ impl Study {
     }
 
     fn ask_for(&mut self, q: Option<NonZeroUsize>) -> Result<Vec<Trial>, Error> {
-        let (event, diagnostics) = self.draft_ask(q)?;
+        let (asked, diagnostics) = self.draft_ask(q)?;
         let first = self.trials.len();
-        self.record(event);
+        self.record(asked);
         self.diagnostics = Some(diagnostics);
         Ok(self.trials[first..].to_vec())
-    }
-
-    /// What [`Self::ask`] (or [`Self::ask_batch`], without a number) would record now. Nothing happens before the event is
-    /// given to [`Self::absorb`]: whoever shares a log with others writes it there first.
-    pub fn draft_ask(&mut self, q: Option<NonZeroUsize>) -> Result<(Event, Diagnostics), Error> {
-        let Proposal { choices, memo, diagnostics, .. } = self.propose(q)?;
-        Ok((Event::Asked { choices, memo: Box::new(memo) }, diagnostics))
-    }
-
-    /// Lets an event of a log happen; an error, and nothing else, if it cannot have happened here.
-    pub fn absorb(&mut self, event: Event) -> Result<(), Error> {
-        let position = self.events.len();
-        let foreign = |problem| StudyError::ForeignLog { position, problem: Box::new(problem) };
-        self.check(&event).map_err(foreign)?;
-        self.record(event);
-        Ok(())
-    }
-
-    fn propose(&mut self, q: Option<NonZeroUsize>) -> Result<Proposal, Error> {
-        let (seed, t) = (self.seed, self.events.len() as u64);
-        let rng = || seed.stream(Purpose::Propose, t, 0);
-        let error = match self.strategy.propose(&self.history, q, &mut rng()) {
-            Err(error) if error.is_exhausted() => error,
-            answered => return answered,
-        };
-        // More were asked for than are left: hand out what is.
-        let limit = q.map_or(1, NonZeroUsize::get);
-        match self.history.left(limit).and_then(NonZeroUsize::new) {
-            Some(left) if left.get() < limit => self.strategy.propose(&self.history, Some(left), &mut rng()),
-            _ => Err(error),
-        }
     }
 
     /// The points that [`Self::ask`] would hand out now; nothing is registered.
     pub fn suggest(&mut self, n: usize) -> Result<Vec<Params>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         let proposal = self.propose(Some(q))?;
-        Ok(proposal.choices.iter().map(|choice| self.params_of(choice)).collect())
+        Ok(proposal.choices.iter().map(|choice| choice.params(self.space())).collect())
     }
 
     /// Tells the value of a trial. NaN and infinities are failures, not values.
-    pub fn tell(&mut self, number: u64, value: f64) -> Result<Told, Error> {
+    pub fn tell(&mut self, number: u64, value: f64) -> Result<Verdict, Error> {
         self.tell_with_noise(number, value, None)
     }
 
@@ -235,77 +132,46 @@ impl Study {
         &mut self,
         number: u64,
         value: f64,
-        noise_variance: Option<f64>,
-    ) -> Result<Told, Error> {
-        check_noise(number, noise_variance)?;
-        match self.trial(number)?.state {
-            TrialState::Complete { .. } => return Ok(Told::Repeated),
-            TrialState::Failed { .. } if !value.is_finite() => return Ok(Told::Repeated),
-            _ if !value.is_finite() => {
-                self.record(Event::Failed {
-                    number,
-                    reason: format!("the value is {value}, not a finite number"),
-                });
-                return Ok(Told::Failed);
-            }
-            TrialState::Failed { .. } => {
-                self.record(Event::Told { number, value, noise_variance });
-                return Ok(Told::Late);
-            }
-            TrialState::Running => {}
+        noise_var: Option<f64>,
+    ) -> Result<Verdict, Error> {
+        check_noise_var(number, noise_var)?;
+        if let TrialState::Failed { reason } = TrialState::of(value, noise_var) {
+            return self.fail(number, reason);
         }
-        self.record(Event::Told { number, value, noise_variance });
-        Ok(Told::Complete)
+        let verdict = match &self.trial(number)?.state {
+            TrialState::Running => Verdict::Complete,
+            TrialState::Failed { .. } => Verdict::AfterFailure,
+            ended if ended.has(value, noise_var) => return Ok(Verdict::Same),
+            TrialState::Complete { .. } => return Ok(Verdict::Late),
+        };
+        self.record(Told { number, value, noise_var });
+        Ok(verdict)
     }
 
     /// Tells that a trial ended without a value. The point is kept and not suggested again.
-    pub fn fail(&mut self, number: u64, reason: impl Into<String>) -> Result<Told, Error> {
-        if self.trial(number)?.state != TrialState::Running {
-            return Ok(Told::Repeated);
+    pub fn fail(&mut self, number: u64, reason: impl Into<String>) -> Result<Verdict, Error> {
+        let reason = reason.into();
+        match &self.trial(number)?.state {
+            TrialState::Running => {
+                self.record(Failed { number, reason });
+                Ok(Verdict::Failed)
+            }
+            TrialState::Failed { reason: known } if *known == reason => Ok(Verdict::Same),
+            _ => Ok(Verdict::Late),
         }
-        self.record(Event::Failed { number, reason: reason.into() });
-        Ok(Told::Failed)
     }
 
     /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure. In a pool,
     /// the features of a row stand for that row.
-    pub fn add(&mut self, params: &Params, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
-        self.record_added(self.draft_add(params, value, noise_variance)?)
-    }
-
-    /// Adds a result for a row of the pool.
-    pub fn add_row(&mut self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<u64, Error> {
-        self.record_added(self.draft_add_row(row, value, noise_variance)?)
-    }
-
-    #[expect(clippy::unnecessary_wraps, reason = "it ends two functions that can fail")]
-    fn record_added(&mut self, event: Event) -> Result<u64, Error> {
-        self.record(event);
+    pub fn add(&mut self, params: &Params, value: f64, noise_var: Option<f64>) -> Result<u64, Error> {
+        self.record(self.draft_add(params, value, noise_var)?);
         Ok(self.trials.len() as u64 - 1)
     }
 
-    /// What [`Self::add`] would record; see [`Self::draft_ask`].
-    pub fn draft_add(
-        &self,
-        params: &Params,
-        value: f64,
-        noise_variance: Option<f64>,
-    ) -> Result<Event, Error> {
-        check_noise(self.trials.len() as u64, noise_variance)?;
-        let choice = self.choice_of(params)?;
-        Ok(Event::Added { params: params.clone(), choice, value, noise_variance })
-    }
-
-    /// What [`Self::add_row`] would record; see [`Self::draft_ask`].
-    pub fn draft_add_row(&self, row: usize, value: f64, noise_variance: Option<f64>) -> Result<Event, Error> {
-        check_noise(self.trials.len() as u64, noise_variance)?;
-        let pool = self.space().as_pool().ok_or(StudyError::NotAPool { row })?;
-        if row >= pool.len() {
-            return Err(StudyError::UnknownRow { row, rows: pool.len() }.into());
-        }
-        let choice = Choice { x: pool.point(row), row: Some(row) };
-        let params = self.params_of(&choice);
-        Ok(Event::Added { params, choice, value, noise_variance })
+    /// Adds a result for a row of the pool.
+    pub fn add_row(&mut self, row: usize, value: f64, noise_var: Option<f64>) -> Result<u64, Error> {
+        self.record(self.draft_add_row(row, value, noise_var)?);
+        Ok(self.trials.len() as u64 - 1)
     }
 
     /// Makes a trial of a point of your own; it runs from now on, like one that was asked for.
@@ -314,20 +180,12 @@ impl Study {
         Ok(self.trials[self.trials.len() - 1].clone())
     }
 
-    /// What [`Self::enqueue`] would record; see [`Self::draft_ask`].
-    pub fn draft_enqueue(&self, params: &Params) -> Result<Event, Error> {
-        let choice = self.choice_of(params)?;
-        if let Some(constraint) = self.space().violated(&choice.x) {
-            let constraint = constraint.to_owned();
-            return Err(StudyError::Infeasible { params: params.clone(), constraint }.into());
+    /// Says that the study is to have another number of trials in all, or `None` if that is not known any more. `auto`
+    /// begins with a smaller design where trials are few, and searches near the best point towards their end.
+    pub fn plan(&mut self, trials: Option<usize>) {
+        if trials != self.planned() {
+            self.record(Planned { trials });
         }
-        Ok(Event::Enqueued { params: params.clone(), choice })
-    }
-
-    /// The point of these parameters; in a pool, the features of a row stand for that row.
-    fn choice_of(&self, params: &Params) -> Result<Choice, Error> {
-        let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
-        Ok(Choice { x: self.space().encode(params)?, row })
     }
 
     /// The trial of this number.
@@ -335,103 +193,6 @@ impl Study {
         let asked = self.trials.len();
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         self.trials.get(index).ok_or(Error::Study(StudyError::UnknownTrial { number, asked }))
-    }
-
-    /// Lets an event happen: the one place where a study changes.
-    fn record(&mut self, event: Event) {
-        self.apply(&event);
-        self.events.push(event);
-    }
-
-    /// Whether an event of a log can have happened in this study.
-    fn check(&self, event: &Event) -> Result<(), StudyError> {
-        let choices = match event {
-            Event::Asked { choices, .. } => choices.as_slice(),
-            Event::Enqueued { choice, .. } | Event::Added { choice, .. } => std::slice::from_ref(choice),
-            Event::Told { number, .. } | Event::Failed { number, .. } => {
-                let asked = self.trials.len();
-                let known = usize::try_from(*number).is_ok_and(|i| i < asked);
-                return if known { Ok(()) } else { Err(StudyError::UnknownTrial { number: *number, asked }) };
-            }
-        };
-        let expected = self.space().dims();
-        let rows = self.space().as_pool().map_or(0, crate::space::Pool::len);
-        for choice in choices {
-            if choice.x.len() != expected {
-                return Err(StudyError::Coordinates { found: choice.x.len(), expected });
-            }
-            if let Some(row) = choice.row.filter(|row| *row >= rows) {
-                return Err(StudyError::UnknownRow { row, rows });
-            }
-        }
-        Ok(())
-    }
-
-    fn apply(&mut self, event: &Event) {
-        match event {
-            Event::Asked { choices, memo } => {
-                let first = self.trials.len() as u64;
-                for choice in choices {
-                    self.begin(self.params_of(choice), choice);
-                }
-                self.history.proposed((first..).zip(choices.iter().cloned()), (**memo).clone());
-            }
-            Event::Enqueued { params, choice } => {
-                let number = self.begin(params.clone(), choice);
-                let memo = self.history.memo().clone();
-                self.history.proposed([(number, choice.clone())], memo);
-            }
-            Event::Told { number, value, noise_variance } => {
-                self.end(*number, TrialState::Complete { value: *value, noise_variance: *noise_variance });
-            }
-            Event::Failed { number, reason } => {
-                self.end(*number, TrialState::Failed { reason: reason.clone() });
-            }
-            Event::Added { params, choice, value, noise_variance } => {
-                let number = self.begin(params.clone(), choice);
-                let state = if value.is_finite() {
-                    TrialState::Complete { value: *value, noise_variance: *noise_variance }
-                } else {
-                    TrialState::Failed { reason: format!("the value is {value}, not a finite number") }
-                };
-                self.end(number, state);
-            }
-        }
-    }
-
-    /// A new trial; answers its number.
-    fn begin(&mut self, params: Params, choice: &Choice) -> u64 {
-        let number = self.trials.len() as u64;
-        self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });
-        self.choices.push(choice.clone());
-        self.places.push(None);
-        number
-    }
-
-    fn end(&mut self, number: u64, state: TrialState) {
-        let Some(i) = usize::try_from(number).ok().filter(|i| *i < self.trials.len()) else {
-            return;
-        };
-        let outcome = match state {
-            TrialState::Complete { value, noise_variance } => {
-                Outcome::Value { y: self.direction.flip(value), noise_variance }
-            }
-            _ => Outcome::Failed,
-        };
-        let choice = &self.choices[i];
-        if let Some(place) = self.places[i] {
-            self.history.correct(place, choice, outcome);
-        } else {
-            self.places[i] = Some(self.history.len());
-            if self.history.told(number, outcome).is_none() {
-                self.history.add(choice, outcome);
-            }
-        }
-        self.trials[i].state = state;
-    }
-
-    fn params_of(&self, choice: &Choice) -> Params {
-        choice.params(self.space())
     }
 
     /// The search space.
@@ -449,10 +210,9 @@ impl Study {
         &self.algorithm
     }
 
-    /// Says how many trials there will be in all, if that is known: `auto` begins with a smaller design where they are few. It is no part of the
-    /// log; whoever replays a study says it again.
-    pub fn set_budget(&mut self, trials: Option<usize>) {
-        self.history.set_budget(trials);
+    /// How many trials there are to be in all, if that is known.
+    pub fn planned(&self) -> Option<usize> {
+        self.history.budget()
     }
 
     /// Whether points may repeat.
@@ -511,14 +271,5 @@ impl Study {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
         let insight = insight::insight(&self.history, false, &mut rng)?;
         Ok(insight.map(|insight| insight.remaining_regret))
-    }
-}
-
-fn check_noise(number: u64, noise_variance: Option<f64>) -> Result<(), StudyError> {
-    match noise_variance {
-        Some(value) if !(value >= 0.0 && value.is_finite()) => {
-            Err(StudyError::NoiseVariance { number, value })
-        }
-        _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! One evaluation, from the question to the answer.
+//! One evaluation, from the proposal to its result.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +15,35 @@ pub enum TrialState {
         /// The value, as told.
         value: f64,
         /// Variance of its noise, if told.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        noise_variance: Option<f64>,
+        #[serde(default, alias = "noise_variance", skip_serializing_if = "Option::is_none")]
+        noise_var: Option<f64>,
     },
     /// Ended without a value.
     Failed {
         /// Why.
         reason: String,
     },
+}
+
+impl TrialState {
+    /// Where a trial stands that was told this value: NaN and infinities are failures, not values. No other place decides this.
+    pub fn of(value: f64, noise_var: Option<f64>) -> Self {
+        if value.is_finite() {
+            Self::Complete { value, noise_var }
+        } else {
+            Self::Failed { reason: format!("the value is {value}, not a finite number") }
+        }
+    }
+
+    /// Whether this value, with this noise if it is told, is the one that the trial has.
+    pub fn has(&self, value: f64, noise_var: Option<f64>) -> bool {
+        match self {
+            Self::Complete { value: known, noise_var: known_noise } => {
+                known.total_cmp(&value).is_eq() && noise_var.is_none_or(|noise| *known_noise == Some(noise))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A trial.

@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use noregret::study::{Event, StudyError, Told};
+use noregret::study::{Event, StudyError, Verdict};
 use noregret::{
     Algorithm, Duplicates, Error, MinimizeOptions, Params, Pool, Space, SpaceError, Study, TrialState, Value,
     minimize,
@@ -141,7 +141,7 @@ fn points_that_are_none_of_the_space() {
     says(&add(&[("x0", 0.5), ("x1", f64::NAN)]), &["`x1`", "finite"]);
     says(&add(&[("x0", 0.5), ("y1", 0.5)]), &["unknown parameter `y1`", "`x1`"]);
     says(&add(&[("x0", 0.5)]), &["`x1`", "missing"]);
-    says(&study.add_row(0, 1.0, None).unwrap_err(), &["row 0", "no pool"]);
+    says(&study.add_row(0, 1.0, None).unwrap_err(), &["row 0", "not a pool"]);
     assert!(study.trials().is_empty());
 }
 
@@ -152,7 +152,7 @@ fn values_that_are_not_finite_are_failures_with_a_reason() {
     for (trial, (value, word)) in
         trials.iter().zip([(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")])
     {
-        assert_eq!(study.tell(trial.number, value), Ok(Told::Failed));
+        assert_eq!(study.tell(trial.number, value), Ok(Verdict::Failed));
         let index = usize::try_from(trial.number).unwrap();
         let TrialState::Failed { reason } = &study.trials()[index].state else { panic!("not failed") };
         says(reason, &[word, "not a finite number"]);
@@ -168,12 +168,12 @@ fn values_that_are_not_finite_are_failures_with_a_reason() {
 fn second_and_late_results_are_no_errors() {
     let mut study = study(planar(), Algorithm::default());
     study.ask(2).unwrap();
-    assert_eq!(study.tell(0, 1.0), Ok(Told::Complete));
-    assert_eq!(study.tell(0, 2.0), Ok(Told::Repeated));
-    assert_eq!(study.fail(0, "too late"), Ok(Told::Repeated));
-    assert_eq!(study.fail(1, "worker lost"), Ok(Told::Failed));
-    assert_eq!(study.tell(1, f64::NAN), Ok(Told::Repeated));
-    assert_eq!(study.tell(1, 3.0), Ok(Told::Late));
+    assert_eq!(study.tell(0, 1.0), Ok(Verdict::Complete));
+    assert_eq!(study.tell(0, 2.0), Ok(Verdict::Late));
+    assert_eq!(study.fail(0, "too late"), Ok(Verdict::Late));
+    assert_eq!(study.fail(1, "worker lost"), Ok(Verdict::Failed));
+    assert_eq!(study.tell(1, f64::NAN), Ok(Verdict::Late));
+    assert_eq!(study.tell(1, 3.0), Ok(Verdict::AfterFailure));
     assert_eq!(study.trials().iter().map(noregret::Trial::value).collect::<Vec<_>>(), [Some(1.0), Some(3.0)]);
     assert_eq!(study.ask(1).unwrap()[0].number, 2);
 }

@@ -9,6 +9,15 @@ fn tiny() -> StudyBuilder {
 }
 
 const TINY: &str = r#"{"event":"asked","choices":[{"x":[0.375,0.75]},{"x":[0.875,0.25]}],"memo":{"design":{"seed":15715005604373573095,"used":2},"fit":null,"ledger":{"rounds":0,"measured":0,"eta_hat":null,"m_hat":0.0,"next":0,"grid":null}}}
+{"event":"told","number":1,"value":0.1,"noise_var":0.25}
+{"event":"failed","number":0,"reason":"out of memory"}
+{"event":"added","params":{"n":2,"c":"b"},"choice":{"x":[0.375,0.75]},"value":-2.5e-8}
+{"event":"added","params":{"n":2,"c":"b"},"choice":{"x":[0.375,0.75]},"value":"-inf"}
+{"event":"enqueued","params":{"n":4,"c":"a"},"choice":{"x":[0.875,0.25]}}
+{"event":"planned","trials":60}"#;
+
+/// As written before one word stood for the variance of noise.
+const OLDER: &str = r#"{"event":"asked","choices":[{"x":[0.375,0.75]},{"x":[0.875,0.25]}],"memo":{"design":{"seed":15715005604373573095,"used":2},"fit":null,"ledger":{"rounds":0,"measured":0,"eta_hat":null,"m_hat":0.0,"next":0,"grid":null}}}
 {"event":"told","number":1,"value":0.1,"noise_variance":0.25}
 {"event":"failed","number":0,"reason":"out of memory"}
 {"event":"added","params":{"n":2,"c":"b"},"choice":{"x":[0.375,0.75]},"value":-2.5e-8}
@@ -23,16 +32,25 @@ fn the_log_of_a_tiny_study() {
     let params = study.trials()[0].params.clone();
     study.add(&params, -2.5e-8, None).unwrap();
     study.add(&params, f64::NEG_INFINITY, None).unwrap();
+    let own = study.trials()[1].params.clone();
+    study.enqueue(&own).unwrap();
+    study.plan(Some(60));
+    study.plan(Some(60)); // no news
     let lines: Vec<String> = study.events().iter().map(|e| serde_json::to_string(e).unwrap()).collect();
     assert_eq!(lines.join("\n"), TINY);
 }
 
 #[test]
 fn the_log_of_an_older_release_is_read() {
-    let events: Vec<Event> = TINY.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let study = tiny().replay(events).unwrap();
+    let read =
+        |log: &str| -> Vec<Event> { log.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    let (older, newer) = (read(OLDER), read(TINY));
+    assert_eq!(older, newer[..older.len()], "only the spelling differs");
+    let study = tiny().replay(older).unwrap();
     assert_eq!(study.trials().len(), 4);
     assert_eq!(study.best_observed().and_then(noregret::Trial::value), Some(-2.5e-8));
+    assert_eq!(study.planned(), None);
+    assert_eq!(tiny().replay(newer).unwrap().planned(), Some(60));
 }
 
 /// Fitted hyperparameters, coordinates and values have all their bits in the text, so a study that was written, killed

@@ -15,6 +15,8 @@ mod golden;
 #[cfg(test)]
 mod images;
 #[cfg(test)]
+mod planned;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod sklearn;

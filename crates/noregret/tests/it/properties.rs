@@ -79,10 +79,10 @@ impl Checked {
         let one = |place: usize| (!running.is_empty()).then(|| running[place % running.len()]);
         match step {
             Step::Ask(n) => self.ask(n)?,
-            Step::Tell(place, value, noise_variance) => {
+            Step::Tell(place, value, noise_var) => {
                 if let Some(i) = one(place) {
-                    self.study.tell_with_noise(i as u64, value, noise_variance).unwrap();
-                    self.states[i] = state(value, noise_variance);
+                    self.study.tell_with_noise(i as u64, value, noise_var).unwrap();
+                    self.states[i] = state(value, noise_var);
                 }
             }
             Step::Fail(place) => {
@@ -133,9 +133,9 @@ impl Checked {
     }
 }
 
-fn state(value: f64, noise_variance: Option<f64>) -> TrialState {
+fn state(value: f64, noise_var: Option<f64>) -> TrialState {
     if value.is_finite() {
-        TrialState::Complete { value, noise_variance }
+        TrialState::Complete { value, noise_var }
     } else {
         TrialState::Failed { reason: format!("the value is {value}, not a finite number") }
     }

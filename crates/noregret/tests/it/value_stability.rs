@@ -32,7 +32,7 @@ struct Case {
     /// Points a round; `None` leaves it to the algorithm.
     q: Option<usize>,
     /// Trials in all, as far as the algorithm knows.
-    budget: Option<usize>,
+    trials: Option<usize>,
 }
 
 fn space(name: &str) -> Space {
@@ -135,9 +135,9 @@ fn with_options(name: &str, more: &Value) -> Algorithm {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut add = |name: String, algorithm: &Algorithm, on: &str, duplicates, q, budget| {
+    let mut add = |name: String, algorithm: &Algorithm, on: &str, duplicates, q, trials| {
         let (algorithm, space) = (algorithm.clone(), space(on));
-        cases.push(Case { name, algorithm, space, duplicates, q, budget });
+        cases.push(Case { name, algorithm, space, duplicates, q, trials });
     };
     for description in Algorithm::all() {
         let name = description.name;
@@ -183,8 +183,8 @@ fn play(case: &Case) -> u64 {
         }
     };
     let builder = Study::builder().space(case.space.clone()).algorithm(case.algorithm.clone());
-    let mut study = builder.seed(17).duplicates(case.duplicates).build().unwrap();
-    study.set_budget(case.budget);
+    let builder = builder.seed(17).duplicates(case.duplicates).trials(case.trials);
+    let mut study = builder.build().unwrap();
     let mut late: Vec<Vec<Trial>> = vec![Vec::new(); ROUNDS + 2];
     for round in 0..ROUNDS {
         let trials = match case.q {

@@ -113,9 +113,7 @@ impl Contender {
         self.problem = None;
         if let Method::Ours(algorithm) = &self.method {
             let builder = Study::builder().space(task.space()?).algorithm((**algorithm).clone()).seed(seed);
-            let mut study = builder.build()?;
-            study.set_budget(Some(task.evaluations));
-            self.study = Some(study);
+            self.study = Some(builder.trials(task.evaluations).build()?);
             self.running.clear();
             return Ok(());
         }

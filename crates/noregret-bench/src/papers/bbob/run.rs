@@ -60,8 +60,8 @@ impl BbobRun<'_> {
             .direction(Direction::Minimize)
             .algorithm(Algorithm::by_name(self.algorithm).map_err(noregret::Error::from)?)
             .seed(self.seed)
+            .trials(self.evaluations() as usize)
             .build()?;
-        study.set_budget(Some(self.evaluations() as usize));
         let (mut best, mut curve) = (f64::INFINITY, Vec::new());
         let (mut cumulative, mut seconds) = (0.0, 0.0);
         for _ in 0..self.evaluations() {

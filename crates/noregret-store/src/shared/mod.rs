@@ -1,0 +1,247 @@
+//! A study whose log others write to as well.
+
+mod add;
+mod hand_out;
+mod tell;
+
+use std::sync::Arc;
+
+use noregret::strategy::diagnostics::Diagnostics;
+use noregret::study::Planned;
+use noregret::{Space, Study, study};
+
+pub use add::ExternalResult;
+pub use hand_out::HandOut;
+pub use tell::{Evaluation, records_of, tell_one};
+
+use crate::clock::Stopwatch;
+use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
+
+/// Entries read at once when catching up.
+const PAGE: usize = 10_000;
+
+/// A study in a store, as this process knows it.
+pub struct SharedStudy {
+    store: Arc<dyn Store>,
+    name: String,
+    space: Space,
+    definition: Definition,
+    study: Study,
+    ledger: Ledger,
+    position: u64,
+    diagnostics: Option<Box<Diagnostics>>,
+}
+
+impl std::fmt::Debug for SharedStudy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedStudy")
+            .field("name", &self.name)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SharedStudy {
+    /// Opens the study, or makes it. `space` is what `definition.space` describes.
+    ///
+    /// An error if there is one of this name that searches elsewhere. Another algorithm, seed or duplicates policy is
+    /// noted in the log and used from now on, and so is a larger number of trials; to have fewer, [`Self::plan`] it.
+    pub fn open(
+        store: Arc<dyn Store>,
+        name: &str,
+        definition: &Definition,
+        space: Space,
+    ) -> Result<Self, StoreError> {
+        let mut shared = Self::resume(store, name, definition.clone(), space)?;
+        shared.commit(Timestamp::now(), |shared, _| {
+            if shared.position == 0 {
+                return Ok(vec![Event::Defined(Box::new(definition.clone()))]);
+            }
+            let mut events = Vec::new();
+            let trials = shared.definition.trials;
+            if shared.definition.settings() != definition.settings() {
+                events.push(Event::Defined(Box::new(Definition { trials, ..definition.clone() })));
+            }
+            if definition.trials > trials {
+                events.push(Event::Planned(Planned { trials: definition.trials }));
+            }
+            Ok(events)
+        })?;
+        Ok(shared)
+    }
+
+    /// Says how many trials there are to be in all, more or fewer than before. That is noted in the log, and all who go on
+    /// with the study suggest accordingly.
+    pub fn plan(&mut self, trials: usize, now: Timestamp) -> Result<(), StoreError> {
+        let trials = Some(trials);
+        self.commit(now, |shared, _| {
+            let is_new = shared.definition.trials != trials;
+            Ok(if is_new { vec![Event::Planned(Planned { trials })] } else { Vec::new() })
+        })
+    }
+
+    /// Opens a study with the settings that it has in the log, if it has any.
+    pub fn resume(
+        store: Arc<dyn Store>,
+        name: &str,
+        definition: Definition,
+        space: Space,
+    ) -> Result<Self, StoreError> {
+        let study = build(&definition, &space, Vec::new())?;
+        let mut shared = Self {
+            store,
+            name: name.into(),
+            space,
+            definition,
+            study,
+            ledger: Ledger::default(),
+            position: 0,
+            diagnostics: None,
+        };
+        shared.catch_up()?;
+        Ok(shared)
+    }
+
+    /// How a study in the store was defined at first: its space never changes. `place` is for the error's text.
+    pub fn first_definition(store: &dyn Store, name: &str, place: &str) -> Result<Definition, StoreError> {
+        match store.read(name, 0, 1)?.pop().map(|entry| entry.event) {
+            Some(Event::Defined(definition)) => Ok(*definition),
+            Some(_) => {
+                let problem = "the first entry must define the study".into();
+                Err(StoreError::Corrupt { study: name.into(), position: 1, problem })
+            }
+            None => {
+                let known = store.studies()?.into_iter().map(|(name, _)| name).collect();
+                Err(StoreError::NoSuchStudy { study: name.into(), place: place.into(), known })
+            }
+        }
+    }
+
+    /// Reads what others have written; returns how many entries that was.
+    pub fn catch_up(&mut self) -> Result<usize, StoreError> {
+        let begin = self.position;
+        loop {
+            let entries = self.store.read(&self.name, self.position, PAGE)?;
+            for entry in &entries {
+                self.absorb(entry)?;
+            }
+            if entries.len() < PAGE {
+                return Ok(usize::try_from(self.position - begin).unwrap_or(usize::MAX));
+            }
+        }
+    }
+
+    fn absorb(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        match &entry.event {
+            Event::Defined(definition) => self.define(definition)?,
+            Event::Planned(planned) => self.definition.trials = planned.trials,
+            Event::Asked(proposed) => self.diagnostics.clone_from(&proposed.diagnostics),
+            _ => {}
+        }
+        if let Some(event) = entry.event.in_study() {
+            self.study.absorb(event).map_err(|error| StoreError::Corrupt {
+                study: self.name.clone(),
+                position: self.position + 1,
+                problem: explain(&error),
+            })?;
+        }
+        self.ledger.apply(entry);
+        self.position += 1;
+        Ok(())
+    }
+
+    /// Goes on with this definition. The first says how many trials there are to be; later that is for [`Event::Planned`].
+    fn define(&mut self, definition: &Definition) -> Result<(), StoreError> {
+        if let Some(difference) = definition.difference(&self.definition) {
+            return Err(StoreError::AnotherStudy { study: self.name.clone(), difference });
+        }
+        let trials = if self.position == 0 { definition.trials } else { self.definition.trials };
+        let definition = Definition { trials, ..definition.clone() };
+        let is_new = definition.settings() != self.definition.settings() || trials != self.definition.trials;
+        if is_new {
+            self.study = build(&definition, &self.space, self.study.events().to_vec())?;
+        }
+        self.definition = definition;
+        Ok(())
+    }
+
+    /// Writes what `decide` makes of the newest state; decides again if somebody else was faster. Deciding takes time, too:
+    /// the clock that it gets goes on from `now`.
+    fn commit(
+        &mut self,
+        now: Timestamp,
+        mut decide: impl FnMut(&mut Self, &dyn Fn() -> Timestamp) -> Result<Vec<Event>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let begin = Stopwatch::start();
+        let clock = || now.after(begin.elapsed());
+        loop {
+            let events = decide(self, &clock)?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            let time = clock();
+            let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time, event }).collect();
+            match self.store.append(&self.name, self.position, &entries) {
+                Ok(_) => return entries.iter().try_for_each(|entry| self.absorb(entry)),
+                Err(error) if error.is_conflict() => {
+                    self.catch_up()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The study itself: suggestions, recommendation, model.
+    pub fn study(&mut self) -> &mut Study {
+        &mut self.study
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is made from, as of now.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// All trials and who works on which.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// How the last proposal came about, whoever made it.
+    pub fn diagnostics(&self) -> Option<&Diagnostics> {
+        self.diagnostics.as_deref()
+    }
+
+    /// The last entry known.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+fn build(definition: &Definition, space: &Space, events: Vec<study::Event>) -> Result<Study, StoreError> {
+    let study = Study::builder()
+        .space(space.clone())
+        .direction(definition.direction)
+        .algorithm(definition.algorithm.clone())
+        .seed(definition.seed)
+        .duplicates(definition.duplicates)
+        .trials(definition.trials)
+        .replay(events)?;
+    Ok(study)
+}
+
+/// An error with its causes.
+fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

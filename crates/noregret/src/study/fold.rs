@@ -1,0 +1,116 @@
+//! The study as a fold over its events: the one place where it changes.
+
+use super::{Event, Planned, Study, StudyError, Trial, TrialState};
+use crate::error::Error;
+use crate::space::{Params, Pool};
+use crate::strategy::history::{Choice, Outcome};
+
+impl Study {
+    /// Lets an event of a log happen; an error, and nothing else, if it cannot have happened here.
+    pub fn absorb(&mut self, event: impl Into<Event>) -> Result<(), Error> {
+        let event = event.into();
+        let position = self.events.len();
+        let foreign = |problem| StudyError::ForeignLog { position, problem: Box::new(problem) };
+        self.check(&event).map_err(foreign)?;
+        self.record(event);
+        Ok(())
+    }
+
+    /// Lets an event happen that is known to fit.
+    pub(super) fn record(&mut self, event: impl Into<Event>) {
+        let event = event.into();
+        self.apply(&event);
+        // The number of trials steers by itself: told at the beginning or later, the chance behind the suggestions is the same.
+        self.turn += u64::from(!matches!(event, Event::Planned(_)));
+        self.events.push(event);
+    }
+
+    /// Whether an event of a log can have happened in this study.
+    fn check(&self, event: &Event) -> Result<(), StudyError> {
+        let choices = match event {
+            Event::Asked(asked) => asked.choices.as_slice(),
+            Event::Enqueued(enqueued) => std::slice::from_ref(&enqueued.choice),
+            Event::Added(added) => std::slice::from_ref(&added.choice),
+            Event::Told(told) => return self.check_number(told.number),
+            Event::Failed(failed) => return self.check_number(failed.number),
+            Event::Planned(_) => return Ok(()),
+        };
+        let expected = self.space().dims();
+        let rows = self.space().as_pool().map_or(0, Pool::len);
+        for choice in choices {
+            if choice.x.len() != expected {
+                return Err(StudyError::Coordinates { found: choice.x.len(), expected });
+            }
+            if let Some(row) = choice.row.filter(|row| *row >= rows) {
+                return Err(StudyError::UnknownRow { row, rows });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_number(&self, number: u64) -> Result<(), StudyError> {
+        let asked = self.trials.len();
+        let is_known = usize::try_from(number).is_ok_and(|i| i < asked);
+        if is_known { Ok(()) } else { Err(StudyError::UnknownTrial { number, asked }) }
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Asked(asked) => {
+                let first = self.trials.len() as u64;
+                for choice in &asked.choices {
+                    self.begin(choice.params(self.space()), choice);
+                }
+                self.history.proposed((first..).zip(asked.choices.iter().cloned()), (*asked.memo).clone());
+            }
+            Event::Enqueued(enqueued) => {
+                let number = self.begin(enqueued.params.clone(), &enqueued.choice);
+                let memo = self.history.memo().clone();
+                self.history.proposed([(number, enqueued.choice.clone())], memo);
+            }
+            Event::Told(told) => {
+                let state = TrialState::Complete { value: told.value, noise_var: told.noise_var };
+                self.end(told.number, state);
+            }
+            Event::Failed(failed) => {
+                self.end(failed.number, TrialState::Failed { reason: failed.reason.clone() });
+            }
+            Event::Added(added) => {
+                let number = self.begin(added.params.clone(), &added.choice);
+                self.end(number, added.state());
+            }
+            Event::Planned(Planned { trials }) => self.history.set_budget(*trials),
+        }
+    }
+
+    /// A new trial; returns its number.
+    fn begin(&mut self, params: Params, choice: &Choice) -> u64 {
+        let number = self.trials.len() as u64;
+        self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });
+        self.choices.push(choice.clone());
+        self.places.push(None);
+        number
+    }
+
+    fn end(&mut self, number: u64, state: TrialState) {
+        let Some(i) = usize::try_from(number).ok().filter(|i| *i < self.trials.len()) else {
+            return;
+        };
+        let outcome = match state {
+            TrialState::Complete { value, noise_var } => {
+                Outcome::Value { y: self.direction.flip(value), noise_variance: noise_var }
+            }
+            _ => Outcome::Failed,
+        };
+        let choice = &self.choices[i];
+        if let Some(place) = self.places[i] {
+            self.history.correct(place, choice, outcome);
+        } else {
+            self.places[i] = Some(self.history.len());
+            if self.history.told(number, outcome).is_none() {
+                self.history.add(choice, outcome);
+            }
+        }
+        self.trials[i].state = state;
+    }
+}
