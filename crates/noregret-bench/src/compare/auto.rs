@@ -8,12 +8,12 @@ use std::num::NonZeroUsize;
 
 use noregret::Algorithm;
 use noregret::strategy::auto;
-use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::bucb::BucbConfig;
 use noregret::strategy::gp::gp_ei::GpEiConfig;
 use noregret::strategy::gp::gp_ucb::GpUcbConfig;
 use noregret::strategy::gp::search::trust_region::TrustRegion;
 use noregret::strategy::gp::ts_rsr::TsRsrConfig;
+use noregret::strategy::gp::{GpOptions, OnGp};
 use noregret::surrogate::gp::kernel::Form;
 use noregret::surrogate::gp::warp::Transform;
 use noregret::surrogate::gp::{GpConfig, Pending};
@@ -80,7 +80,7 @@ fn variant(name: &str, dims: usize) -> Algorithm {
         let initial_points = Some(auto::design(dims, None));
         let apart = auto::APART;
         let gp = GpOptions { model, initial_points, ..GpOptions::default() };
-        GpEiConfig { gp, trust_region, apart, ..GpEiConfig::default() }
+        OnGp { own: GpEiConfig { trust_region, apart, ..GpEiConfig::default() }, gp }
     };
     let on_it = |model| GpOptions { model, ..GpOptions::default() };
     match name {
@@ -91,7 +91,11 @@ fn variant(name: &str, dims: usize) -> Algorithm {
             usual_near,
         )),
         "noisy-pending" => Algorithm::GpEi(ei(GpConfig { pending: Pending::Noisy, ..model }, usual_near)),
-        "touching" => Algorithm::GpEi(GpEiConfig { apart: 0.0, ..ei(model, usual_near) }),
+        "touching" => {
+            let mut config = ei(model, usual_near);
+            config.own.apart = 0.0;
+            Algorithm::GpEi(config)
+        }
         "everywhere" => Algorithm::GpEi(ei(model, None)),
         "only-near" => Algorithm::GpEi(ei(model, near(1))),
         "every-second" => Algorithm::GpEi(ei(model, near(2))),
@@ -106,10 +110,10 @@ fn variant(name: &str, dims: usize) -> Algorithm {
             config.gp.initial_points = Some((2 * dims).clamp(5, 20));
             Algorithm::GpEi(config)
         }
-        "gp-ei" => Algorithm::GpEi(GpEiConfig::default()),
-        "ts-rsr-on-it" => Algorithm::TsRsr(TsRsrConfig { gp: on_it(model), ..TsRsrConfig::default() }),
-        "gp-ucb-on-it" => Algorithm::GpUcb(GpUcbConfig { gp: on_it(model), ..GpUcbConfig::default() }),
-        "bucb-on-it" => Algorithm::Bucb(BucbConfig { gp: on_it(model), ..BucbConfig::default() }),
+        "gp-ei" => Algorithm::GpEi(GpEiConfig::default().into()),
+        "ts-rsr-on-it" => Algorithm::TsRsr(OnGp { own: TsRsrConfig::default(), gp: on_it(model) }),
+        "gp-ucb-on-it" => Algorithm::GpUcb(OnGp { own: GpUcbConfig::default(), gp: on_it(model) }),
+        "bucb-on-it" => Algorithm::Bucb(OnGp { own: BucbConfig::default(), gp: on_it(model) }),
         _ => Algorithm::default(),
     }
 }

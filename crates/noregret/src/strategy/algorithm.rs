@@ -68,47 +68,47 @@ algorithms! {
         "points spread evenly: for looking around, without a model";
 
     /// Upper confidence bound.
-    GpUcb(gp::gp_ucb::GpUcbConfig) = "gp-ucb", gp::GpStrategy::new,
+    GpUcb(gp::OnGp<gp::gp_ucb::GpUcbConfig>) = "gp-ucb", gp::GpStrategy::new,
         "Srinivas et al. 2010; Kim et al. 2025, Alg. 1 (random grid: Thm. 7)",
         "optimism by a confidence bound: up to a few thousand evaluations, one at a time or in batches";
 
     /// Thompson sampling.
-    GpTs(gp::gp_ts::GpTsConfig) = "gp-ts", gp::GpStrategy::new,
+    GpTs(gp::OnGp<gp::gp_ts::GpTsConfig>) = "gp-ts", gp::GpStrategy::new,
         "Chowdhury & Gopalan 2017; Kim et al. 2025, Alg. 2 and Thm. 4",
         "Thompson sampling: batches of independent draws, many workers";
 
     /// Expected improvement.
-    GpEi(gp::gp_ei::GpEiConfig) = "gp-ei", gp::GpStrategy::new,
+    GpEi(gp::OnGp<gp::gp_ei::GpEiConfig>) = "gp-ei", gp::GpStrategy::new,
         "Jones et al. 1998; Ament et al. 2023 (log EI)",
         "expected improvement: the usual choice for one evaluation at a time";
 
     /// Thompson sampling on random Fourier features.
-    RffTs(gp::rff_ts::RffTsConfig) = "rff-ts", gp::GpStrategy::new,
+    RffTs(gp::OnGp<gp::rff_ts::RffTsConfig>) = "rff-ts", gp::GpStrategy::new,
         "Dai et al. 2022, App. F.3",
         "Thompson sampling on random Fourier features, as a rival in published comparisons";
 
     /// Thompson regret over uncertainty.
-    TsRsr(gp::ts_rsr::TsRsrConfig) = "ts-rsr", gp::GpStrategy::new,
+    TsRsr(gp::OnGp<gp::ts_rsr::TsRsrConfig>) = "ts-rsr", gp::GpStrategy::new,
         "Ren & Li 2024, Alg. 4.1",
         "batches: sampled regret over uncertainty, each point aware of those before it";
 
     /// Batches by confidence bounds.
-    Bucb(gp::bucb::BucbConfig) = "bucb", gp::bucb::BucbConfig::build,
+    Bucb(gp::OnGp<gp::bucb::BucbConfig>) = "bucb", gp::bucb::build,
         "Desautels et al. 2014",
         "batches by confidence bounds whose deviation knows of the batch so far";
 
     /// A confidence bound, then pure exploration.
-    UcbPe(gp::ucb_pe::UcbPeConfig) = "ucb-pe", gp::GpStrategy::new,
+    UcbPe(gp::OnGp<gp::ucb_pe::UcbPeConfig>) = "ucb-pe", gp::GpStrategy::new,
         "Contal et al. 2013",
         "one point by its confidence bound, the rest by pure exploration";
 
     /// Stochastic policies.
-    Sp(gp::sp::SpConfig) = "sp", gp::GpStrategy::new,
+    Sp(gp::OnGp<gp::sp::SpConfig>) = "sp", gp::GpStrategy::new,
         "Garcia-Barcos & Martinez-Cantin 2019",
         "independent draws, the likelier the better the mean: needs no coordination";
 
     /// Parallel Thompson sampling over candidates.
-    Ts(gp::ts::TsConfig) = "ts", gp::GpStrategy::new,
+    Ts(gp::OnGp<gp::ts::TsConfig>) = "ts", gp::GpStrategy::new,
         "Hernández-Lobato et al. 2017",
         "Thompson sampling over candidates, as a rival in published comparisons";
 
@@ -118,12 +118,12 @@ algorithms! {
         "Thompson sampling of infinitely wide neural networks: what neural Thompson sampling approaches";
 
     /// Expected improvement of a batch.
-    Qei(gp::qei::QeiConfig) = "qei", gp::GpStrategy::new,
+    Qei(gp::OnGp<gp::qei::QeiConfig>) = "qei", gp::GpStrategy::new,
         "Ginsbourger et al. 2008; Ament et al. 2023",
         "expected improvement of a batch, by kriging believer or by Monte Carlo";
 
     /// Thompson sampling, diversified.
-    DppTs(gp::dpp_ts::DppTsConfig) = "dpp-ts", gp::GpStrategy::new,
+    DppTs(gp::OnGp<gp::dpp_ts::DppTsConfig>) = "dpp-ts", gp::GpStrategy::new,
         "Nava et al. 2022",
         "Thompson sampling made more diverse by a determinantal point process";
 

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use crate::acquisition::beta::BetaSchedule;
 use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
 use crate::strategy::gp::search::trust_region::TrustRegion;
+use crate::strategy::gp::{GpOptions, OnGp};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::hyperparameters::{Prior, Tunable};
@@ -61,7 +61,7 @@ impl Auto {
 
 impl AutoConfig {
     /// The algorithm for a problem, as a user would set it, and why.
-    pub(crate) fn choose(&self, history: &History) -> (GpEiConfig, String) {
+    pub(crate) fn choose(&self, history: &History) -> (OnGp<GpEiConfig>, String) {
         let space = history.space();
         let is_pool = space.as_pool().is_some();
         let kernel = kernel(space.dims());
@@ -70,15 +70,17 @@ impl AutoConfig {
             _ => format!("the kernel matern-52, for there are {} parameters", space.dims()),
         };
         let trust_region = trust_region(space.dims());
-        let config = GpEiConfig {
+        let config = OnGp {
+            own: GpEiConfig {
+                trust_region: (!is_pool).then_some(trust_region),
+                apart: APART,
+                ..GpEiConfig::default()
+            },
             gp: GpOptions {
                 model: model(kernel, space.dims()),
                 initial_points: self.initial_points.or(Some(design(space.dims(), history.budget()))),
                 ..GpOptions::default()
             },
-            trust_region: (!is_pool).then_some(trust_region),
-            apart: APART,
-            ..GpEiConfig::default()
         };
         let near = match trust_region.every {
             _ if is_pool => "",
@@ -166,7 +168,7 @@ mod tests {
     use crate::space::{Pool, Space};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
 
-    fn chosen(space: Space) -> (GpEiConfig, String) {
+    fn chosen(space: Space) -> (OnGp<GpEiConfig>, String) {
         AutoConfig::default().choose(&History::new(space, Duplicates::Avoid))
     }
 
@@ -174,10 +176,10 @@ mod tests {
     fn the_problem_decides() {
         let (config, why) = chosen(Space::bounds(&[(0.0, 1.0); 3]).unwrap());
         assert_eq!((config.gp.model.kernel, config.gp.initial_points), (Form::Anova, Some(6)));
-        assert!(config.trust_region.is_some() && why.contains("near the best"), "{why}");
+        assert!(config.own.trust_region.is_some() && why.contains("near the best"), "{why}");
         let (many, why) = chosen(Space::bounds(&[(0.0, 1.0); 80]).unwrap());
         assert_eq!(
-            (many.gp.initial_points, many.trust_region.map(|region| region.every)),
+            (many.gp.initial_points, many.own.trust_region.map(|region| region.every)),
             (Some(50), Some(2))
         );
         assert_eq!(chosen(Space::bounds(&[(0.0, 1.0); 30]).unwrap()).0.gp.initial_points, Some(30));
@@ -190,7 +192,7 @@ mod tests {
 
         let pool = Space::pool(Pool::new((0..100).map(f64::from).collect(), 1).unwrap());
         let (config, why) = chosen(pool);
-        assert_eq!((config.gp.model.kernel, config.trust_region), (Form::Anova, None));
+        assert_eq!((config.gp.model.kernel, config.own.trust_region), (Form::Anova, None));
         assert!(!why.contains("near the best"), "{why}");
 
         let own = AutoConfig { initial_points: Some(9) };

@@ -13,8 +13,8 @@ use noregret::math::rng::{Purpose, Seed};
 use noregret::math::sobol;
 use noregret::maximize::inexact::{Measure, REFERENCE_POINTS, estimate};
 use noregret::maximize::{Region, Taken, Work};
-use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::gp_ucb::GpUcbConfig;
+use noregret::strategy::gp::{GpOptions, OnGp};
 use noregret::strategy::memo::Fit;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::posterior::Gp;
@@ -46,7 +46,7 @@ impl InexactRun<'_> {
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
         let config = self.config();
         let space = Space::bounds(&self.problem.bounds)?;
-        let mut observer = Observer::new(&space, config.gp.model.clone(), config.beta, self.seed);
+        let mut observer = Observer::new(&space, config.gp.model.clone(), config.own.beta, self.seed);
         let mut study = Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
@@ -89,12 +89,12 @@ impl InexactRun<'_> {
     }
 
     /// GP-UCB as this run wants it.
-    fn config(&self) -> GpUcbConfig {
+    fn config(&self) -> OnGp<GpUcbConfig> {
         let (low, high) = self.problem.bounds[0];
         let side = high - low;
         let TestedSolver { solver, fixed_grid } = self.tested;
-        GpUcbConfig {
-            beta: BetaSchedule::SqrtLog,
+        OnGp {
+            own: GpUcbConfig { beta: BetaSchedule::SqrtLog },
             gp: GpOptions {
                 model: setting::model(self.setting, side),
                 solver: setting::solver(self.setting, solver, side, fixed_grid == Some(true)),

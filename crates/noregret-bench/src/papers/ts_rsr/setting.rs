@@ -23,7 +23,6 @@ use noregret::Algorithm;
 use noregret::acquisition::beta::BetaSchedule;
 use noregret::maximize::inexact::Measure;
 use noregret::maximize::solver::Solver;
-use noregret::strategy::gp::GpOptions;
 use noregret::strategy::gp::bucb::BucbConfig;
 use noregret::strategy::gp::dpp_ts::DppTsConfig;
 use noregret::strategy::gp::qei::{QeiConfig, QeiMethod};
@@ -31,6 +30,7 @@ use noregret::strategy::gp::sp::SpConfig;
 use noregret::strategy::gp::ts::TsConfig;
 use noregret::strategy::gp::ts_rsr::{Refine, TsRsrConfig};
 use noregret::strategy::gp::ucb_pe::UcbPeConfig;
+use noregret::strategy::gp::{GpOptions, OnGp};
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
@@ -89,25 +89,25 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) 
     let gp = GpOptions { model, solver, measure: Measure::Never, initial_points: Some(0) };
     let beta = BetaSchedule::RenLi { candidates: 1_001 };
     match name {
-        "bucb" => Algorithm::Bucb(BucbConfig { beta, gp }),
+        "bucb" => Algorithm::Bucb(OnGp { own: BucbConfig { beta }, gp }),
         "ucb-pe" => {
             let region = setting != Setting::Code;
-            Algorithm::UcbPe(UcbPeConfig { beta, region, gp })
+            Algorithm::UcbPe(OnGp { own: UcbPeConfig { beta, region }, gp })
         }
-        "sp" => Algorithm::Sp(SpConfig { gp, ..SpConfig::default() }),
-        "ts" => Algorithm::Ts(TsConfig { gp }),
-        "qei" => Algorithm::Qei(QeiConfig { gp, ..QeiConfig::default() }),
+        "sp" => Algorithm::Sp(OnGp { own: SpConfig::default(), gp }),
+        "ts" => Algorithm::Ts(OnGp { own: TsConfig {}, gp }),
+        "qei" => Algorithm::Qei(OnGp { own: QeiConfig::default(), gp }),
         "qei-mc" => {
             let method = QeiMethod::MonteCarlo;
-            Algorithm::Qei(QeiConfig { method, gp, ..QeiConfig::default() })
+            Algorithm::Qei(OnGp { own: QeiConfig { method, ..QeiConfig::default() }, gp })
         }
         "dpp-ts" => {
             let steps = if setting == Setting::Ours { DppTsConfig::default().steps } else { 2 };
-            Algorithm::DppTs(DppTsConfig { steps, gp })
+            Algorithm::DppTs(OnGp { own: DppTsConfig { steps }, gp })
         }
         _ => {
             let refine = (setting == Setting::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
-            Algorithm::TsRsr(TsRsrConfig { explore: None, refine, gp })
+            Algorithm::TsRsr(OnGp { own: TsRsrConfig { explore: None, refine }, gp })
         }
     }
 }

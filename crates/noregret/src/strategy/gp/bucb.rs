@@ -16,30 +16,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::error::Result;
-use crate::strategy::gp::GpOptions;
+use crate::strategy::gp::OnGp;
 use crate::strategy::gp::gp_ucb::{GpUcb, GpUcbConfig};
 
 /// Settings of BUCB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct BucbConfig {
     /// Weight of the deviation.
     pub beta: BetaSchedule,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for BucbConfig {
     fn default() -> Self {
-        Self { beta: BetaSchedule::RenLi { candidates: 1_001 }, gp: GpOptions::default() }
+        Self { beta: BetaSchedule::RenLi { candidates: 1_001 } }
     }
 }
 
-impl BucbConfig {
-    /// The strategy: the loop of GP-UCB, whose deviation is also conditioned on the batch so far, with another weight.
-    pub fn build(self) -> Result<GpUcb> {
-        GpUcb::named("bucb", GpUcbConfig { beta: self.beta, gp: self.gp })
-    }
+/// The loop of GP-UCB, whose deviation is conditioned on the batch so far, with another weight.
+pub fn build(OnGp { own: BucbConfig { beta }, gp }: OnGp<BucbConfig>) -> Result<GpUcb> {
+    GpUcb::named("bucb", OnGp { own: GpUcbConfig { beta }, gp })
 }

@@ -24,7 +24,7 @@ use crate::math::cholesky::Cholesky;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Taken};
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -33,39 +33,30 @@ use rand::RngExt;
 /// Settings of DPP-TS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct DppTsConfig {
     /// Steps of the chain.
     pub steps: usize,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for DppTsConfig {
     fn default() -> Self {
-        Self { steps: 20, gp: GpOptions::default() }
+        Self { steps: 20 }
     }
 }
 
 /// DPP-TS.
 pub type DppTs = GpStrategy<DppTsConfig>;
 
-impl GpAlgorithm for DppTsConfig {
-    const NAME: &'static str = "dpp-ts";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-}
+impl OwnOptions for DppTsConfig {}
 
 impl Strategy for DppTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("dpp-ts", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         let mut batch = thompson_batch(&draws, &mut turn);
-        let (noise, steps) = (gp.fit().hyperparameters.noise_variance, self.config.steps);
+        let (noise, steps) = (gp.fit().hyperparameters.noise_variance, self.own.steps);
         let accepted = diversify(&mut batch, &draws, noise, steps, &mut turn);
         turn.diagnostics.notes.push(format!("{accepted} of {steps} steps of the chain were accepted"));
         while turn.wants_more() {

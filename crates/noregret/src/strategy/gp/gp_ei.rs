@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::trust_region::TrustRegion;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
@@ -39,13 +39,10 @@ pub enum Improvement {
 /// Settings of GP-EI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct GpEiConfig {
     /// Which improvement.
     pub improvement: Improvement,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
     /// Stay near the best point, as is wise in many dimensions.
     pub trust_region: Option<TrustRegion>,
     /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
@@ -56,13 +53,7 @@ pub struct GpEiConfig {
 /// GP-EI.
 pub type GpEi = GpStrategy<GpEiConfig>;
 
-impl GpAlgorithm for GpEiConfig {
-    const NAME: &'static str = "gp-ei";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for GpEiConfig {
     fn check(&self) -> Result<()> {
         if let Some(trust_region) = &self.trust_region {
             trust_region.validate()?;
@@ -74,10 +65,10 @@ impl GpAlgorithm for GpEiConfig {
 
 impl Strategy for GpEi {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("gp-ei", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let GpEiConfig { improvement, trust_region, apart, .. } = self.config;
-        let search = self.config.gp.search(gp, &turn).apart(apart);
+        let GpEiConfig { improvement, trust_region, apart, .. } = self.own;
+        let search = self.gp.search(gp, &turn).apart(apart);
         let mut search = search.near_the_best(trust_region, gp, &mut turn);
         while turn.wants_more() {
             let best = gp.believed_incumbent();
@@ -131,14 +122,17 @@ mod tests {
                 let by = |elsewhere| {
                     let trust_region = Some(TrustRegion { every: 2, elsewhere, ..TrustRegion::default() });
                     let config = GpEiConfig { trust_region, ..GpEiConfig::default() };
-                    chosen(&mut GpEi::new(config).unwrap(), &history)
+                    chosen(&mut GpEi::new(config.into()).unwrap(), &history)
                 };
                 let (improvement, bound) = (by(None), by(Some(BetaSchedule::SqrtLog)));
                 if rounds == 0 || is_pool {
                     assert_eq!(improvement, bound);
                 } else {
                     assert_ne!(improvement, bound);
-                    assert_eq!(chosen(&mut GpUcb::new(GpUcbConfig::default()).unwrap(), &history), bound);
+                    assert_eq!(
+                        chosen(&mut GpUcb::new(GpUcbConfig::default().into()).unwrap(), &history),
+                        bound
+                    );
                 }
             }
         }

@@ -22,7 +22,7 @@ use crate::acquisition::thompson::EnlargedPath;
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::Path;
@@ -30,7 +30,7 @@ use crate::surrogate::gp::path::Path;
 /// Settings of GP-TS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct GpTsConfig {
     /// Factor of the posterior deviation.
     pub beta: BetaSchedule,
@@ -38,36 +38,23 @@ pub struct GpTsConfig {
     pub accuracy: f64,
     /// Bound of the objective's norm that goes with `accuracy`.
     pub norm_bound: f64,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for GpTsConfig {
     fn default() -> Self {
-        Self {
-            beta: BetaSchedule::Constant { value: 1.0 },
-            accuracy: 1.0,
-            norm_bound: 1.0,
-            gp: GpOptions::default(),
-        }
+        Self { beta: BetaSchedule::Constant { value: 1.0 }, accuracy: 1.0, norm_bound: 1.0 }
     }
 }
 
 /// GP-TS.
 pub type GpTs = GpStrategy<GpTsConfig>;
 
-impl GpAlgorithm for GpTsConfig {
-    const NAME: &'static str = "gp-ts";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
+impl OwnOptions for GpTsConfig {
+    const DRAWS_PATHS: bool = true;
 
     fn check(&self) -> Result<()> {
         let GpTsConfig { accuracy, norm_bound, .. } = *self;
         self.beta.validate()?;
-        self.gp.model.validate_for_paths()?;
         let fits = accuracy > 0.0 && accuracy <= 1.0;
         AlgorithmError::check("accuracy", accuracy, fits, "above 0 and at most 1")?;
         let fits = norm_bound >= 0.0 && norm_bound.is_finite();
@@ -77,14 +64,14 @@ impl GpAlgorithm for GpTsConfig {
 
 impl Strategy for GpTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("gp-ts", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
-        let GpTsConfig { beta, accuracy, norm_bound, .. } = self.config;
+        let mut search = self.gp.search(gp, &turn);
+        let GpTsConfig { beta, accuracy, norm_bound, .. } = self.own;
         let margin = (1.0 / accuracy - 1.0) * norm_bound; // v~_t
         while turn.wants_more() {
             let beta = beta.value(&gp.round(&turn));
-            let path = Path::draw(gp.gp(), self.config.gp.model.features, turn.rng);
+            let path = Path::draw(gp.gp(), self.gp.model.features, turn.rng);
             #[expect(clippy::float_cmp, reason = "the exact value 1 names the plain algorithm")]
             let found = if beta == 1.0 && margin == 0.0 {
                 search.maximize(&path, gp, &mut turn)

@@ -20,32 +20,23 @@ use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::utility::Utility;
 use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
 /// Settings of GP-UCB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct GpUcbConfig {
     /// Weight of the deviation.
     pub beta: BetaSchedule,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 /// GP-UCB.
 pub type GpUcb = GpStrategy<GpUcbConfig>;
 
-impl GpAlgorithm for GpUcbConfig {
-    const NAME: &'static str = "gp-ucb";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for GpUcbConfig {
     fn check(&self) -> Result<()> {
         Ok(self.beta.validate()?)
     }
@@ -53,11 +44,11 @@ impl GpAlgorithm for GpUcbConfig {
 
 impl Strategy for GpUcb {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("gp-ucb", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
+        let mut search = self.gp.search(gp, &turn);
         while turn.wants_more() {
-            let beta = self.config.beta.value(&gp.round(&turn));
+            let beta = self.own.beta.value(&gp.round(&turn));
             let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
             gp.condition(turn.push(found)?);
         }

@@ -45,60 +45,79 @@ pub struct GpOptions {
 }
 
 impl GpOptions {
-    /// The model, once its options are checked.
-    pub(crate) fn build(&self) -> Result<GpModel> {
-        self.model.validate()?;
-        self.solver.validate()?;
-        Ok(GpModel::new(self.model.clone(), self.solver.kept_candidates()))
-    }
-
     /// The search for the points of a turn.
     pub(crate) fn search<'a>(&'a self, gp: &GpState, turn: &Turn<'a>) -> Search<'a> {
         Search::new(&self.solver, self.measure, gp, turn)
     }
 }
 
-/// The options of one of these algorithms.
-pub trait GpAlgorithm {
-    /// Its name.
-    const NAME: &'static str;
+/// The options of an algorithm: its own, and those that all of them have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OnGp<O> {
+    /// Its own.
+    #[serde(flatten)]
+    pub own: O,
+    /// Those of all.
+    #[serde(flatten)]
+    pub gp: GpOptions,
+}
 
-    /// Those that all of them have.
-    fn gp(&self) -> &GpOptions;
+impl<O> From<O> for OnGp<O> {
+    /// With the others as they are by default.
+    fn from(own: O) -> Self {
+        Self { own, gp: GpOptions::default() }
+    }
+}
 
-    /// Checks the others.
+/// What an algorithm's own options must be.
+pub trait OwnOptions {
+    /// Whether its functions are drawn by random features, which not all kernels have.
+    const DRAWS_PATHS: bool = false;
+
+    /// Checks what serde cannot.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// One of these algorithms: its options, and its model. What it does is its `impl Strategy`.
+/// An algorithm on a Gaussian process: its options and its model. What it does is its `impl Strategy`.
 #[derive(Debug)]
-pub struct GpStrategy<A> {
-    name: &'static str,
-    config: A,
+pub struct GpStrategy<O> {
+    own: O,
+    gp: GpOptions,
     model: GpModel,
+    /// In place of its own, where another algorithm differs from it in options only.
+    name: Option<&'static str>,
 }
 
-impl<A: GpAlgorithm> GpStrategy<A> {
+impl<O: OwnOptions> GpStrategy<O> {
     /// The algorithm, once its options are checked.
-    pub fn new(config: A) -> Result<Self> {
-        Self::named(A::NAME, config)
+    pub fn new(OnGp { own, gp }: OnGp<O>) -> Result<Self> {
+        own.check()?;
+        gp.model.validate()?;
+        gp.solver.validate()?;
+        if O::DRAWS_PATHS {
+            gp.model.validate_for_paths()?;
+        }
+        let model = GpModel::new(gp.model.clone(), gp.solver.kept_candidates());
+        Ok(Self { own, gp, model, name: None })
     }
 
-    /// The same under the name of another algorithm that differs in its options only.
-    fn named(name: &'static str, config: A) -> Result<Self> {
-        config.check()?;
-        Ok(Self { name, model: config.gp().build()?, config })
+    /// The same under the name of another algorithm.
+    fn named(name: &'static str, config: OnGp<O>) -> Result<Self> {
+        Ok(Self { name: Some(name), ..Self::new(config)? })
     }
 
     /// Opens a turn with its share of the initial design.
     fn open<'a>(
         &self,
+        name: &'static str,
         history: &'a History,
         q: Option<NonZeroUsize>,
         rng: &'a mut Stream,
     ) -> Result<Turn<'a>> {
-        Turn::open(self.name, history, q, self.config.gp().initial_points, rng)
+        Turn::open(self.name.unwrap_or(name), history, q, self.gp.initial_points, rng)
     }
 }

@@ -28,8 +28,8 @@ use crate::error::Result;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::strategy::gp::GpOptions;
 use crate::strategy::gp::ts::{Ts, TsConfig};
+use crate::strategy::gp::{GpOptions, OnGp};
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::hyperparameters::Tunable;
 use crate::surrogate::gp::kernel::Form;
@@ -81,7 +81,8 @@ impl NtkTsConfig {
             let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
             return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
         }
-        Ts::named("ntk-ts", TsConfig { gp: GpOptions { model, solver, measure, initial_points } })
+        let gp = GpOptions { model, solver, measure, initial_points };
+        Ts::named("ntk-ts", OnGp { own: TsConfig {}, gp })
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::CandidateUtility;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::Surrogate;
@@ -55,33 +55,24 @@ pub enum QeiMethod {
 /// Settings of qEI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct QeiConfig {
     /// How the batch so far is taken into account.
     pub method: QeiMethod,
     /// Fantasies of the Monte Carlo form.
     pub fantasies: usize,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for QeiConfig {
     fn default() -> Self {
-        Self { method: QeiMethod::default(), fantasies: 64, gp: GpOptions::default() }
+        Self { method: QeiMethod::default(), fantasies: 64 }
     }
 }
 
 /// qEI.
 pub type Qei = GpStrategy<QeiConfig>;
 
-impl GpAlgorithm for QeiConfig {
-    const NAME: &'static str = "qei";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for QeiConfig {
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_count("fantasies", self.fantasies)?)
     }
@@ -89,19 +80,19 @@ impl GpAlgorithm for QeiConfig {
 
 impl Strategy for Qei {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("qei", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
+        let mut search = self.gp.search(gp, &turn);
         let mut normals: Vec<Vec<f64>> = Vec::new();
         while turn.wants_more() {
-            let found = match self.config.method {
+            let found = match self.own.method {
                 QeiMethod::Believer => {
                     let best = gp.believed_incumbent();
                     search.maximize(&gp.scored(Utility::LogExpectedImprovement { best }), gp, &mut turn)
                 }
                 QeiMethod::MonteCarlo => {
                     while normals.len() < gp.gp().len() - gp.gp().observed() {
-                        let row = (0..self.config.fantasies).map(|_| StandardNormal.sample(turn.rng));
+                        let row = (0..self.own.fantasies).map(|_| StandardNormal.sample(turn.rng));
                         normals.push(row.collect());
                     }
                     search.maximize(&Fantasies::new(gp.gp(), gp.incumbent(), &normals), gp, &mut turn)

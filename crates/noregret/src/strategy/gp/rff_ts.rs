@@ -18,43 +18,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::math::rng::Stream;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::FeaturePath;
 
-/// Settings of RFF-TS.
+/// Settings of RFF-TS: none of its own; `model.features` is how many features are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct RffTsConfig {
-    /// Model, search and first points; `model.features` is how many features are drawn.
-    #[serde(flatten)]
-    pub gp: GpOptions,
-}
+#[serde(default)]
+pub struct RffTsConfig {}
 
 /// RFF-TS.
 pub type RffTs = GpStrategy<RffTsConfig>;
 
-impl GpAlgorithm for RffTsConfig {
-    const NAME: &'static str = "rff-ts";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
-    fn check(&self) -> Result<()> {
-        Ok(self.gp.model.validate_for_paths()?)
-    }
+impl OwnOptions for RffTsConfig {
+    const DRAWS_PATHS: bool = true;
 }
 
 impl Strategy for RffTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("rff-ts", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
+        let mut search = self.gp.search(gp, &turn);
         while turn.wants_more() {
-            let path = FeaturePath::draw(gp.gp(), gp.values(), self.config.gp.model.features, turn.rng)?;
+            let path = FeaturePath::draw(gp.gp(), gp.values(), self.gp.model.features, turn.rng)?;
             let found = search.maximize(&path, gp, &mut turn);
             gp.condition(turn.push(found)?);
         }

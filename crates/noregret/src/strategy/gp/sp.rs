@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use rand::RngExt;
@@ -26,31 +26,22 @@ use rand::RngExt;
 /// Settings of SP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct SpConfig {
     /// Factor of the inverse temperature.
     pub sharpness: f64,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for SpConfig {
     fn default() -> Self {
-        Self { sharpness: 3.0, gp: GpOptions::default() }
+        Self { sharpness: 3.0 }
     }
 }
 
 /// SP.
 pub type Sp = GpStrategy<SpConfig>;
 
-impl GpAlgorithm for SpConfig {
-    const NAME: &'static str = "sp";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for SpConfig {
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_positive("sharpness", self.sharpness)?)
     }
@@ -58,11 +49,11 @@ impl GpAlgorithm for SpConfig {
 
 impl Strategy for Sp {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("sp", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {
-            let order = self.config.order(draws.joint().mean(), history.len(), turn.rng);
+            let order = self.own.order(draws.joint().mean(), history.len(), turn.rng);
             let found = draws.first_free(&order, &turn.region());
             gp.condition(turn.push(found)?);
         }

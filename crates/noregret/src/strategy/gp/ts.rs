@@ -13,34 +13,24 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 
-/// Settings of TS.
+/// Settings of TS: none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct TsConfig {
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
-}
+#[serde(default)]
+pub struct TsConfig {}
 
 /// TS.
 pub type Ts = GpStrategy<TsConfig>;
 
-impl GpAlgorithm for TsConfig {
-    const NAME: &'static str = "ts";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-}
+impl OwnOptions for TsConfig {}
 
 impl Strategy for Ts {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("ts", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {

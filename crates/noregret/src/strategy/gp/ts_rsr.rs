@@ -32,7 +32,7 @@ use crate::space::Kind;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::gp::search::draws::Draws;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -40,15 +40,12 @@ use crate::strategy::{Proposal, Strategy};
 /// Settings of TS-RSR.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct TsRsrConfig {
     /// Explore by largest deviation until `q * (information gain) / n` is below this (App. B.1); never if not given.
     pub explore: Option<f64>,
     /// Move points of a batch from the second on by steps of Adam, as the authors' code does in place of polishing.
     pub refine: Option<Refine>,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 /// Steps of Adam.
@@ -88,13 +85,7 @@ impl Refine {
 /// TS-RSR.
 pub type TsRsr = GpStrategy<TsRsrConfig>;
 
-impl GpAlgorithm for TsRsrConfig {
-    const NAME: &'static str = "ts-rsr";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for TsRsrConfig {
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_positive("explore", self.explore.unwrap_or(1.0))?)
     }
@@ -102,10 +93,10 @@ impl GpAlgorithm for TsRsrConfig {
 
 impl Strategy for TsRsr {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("ts-rsr", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
-        let f_star = self.config.sampled_maxima(gp, &mut turn)?;
+        let mut search = self.gp.search(gp, &turn);
+        let f_star = self.own.sampled_maxima(gp, &mut turn)?;
         while turn.wants_more() {
             let i = turn.picked();
             let utility = match &f_star {
@@ -114,7 +105,7 @@ impl Strategy for TsRsr {
             };
             let ratio = gp.scored(utility);
             let mut found = search.maximize(&ratio, gp, &mut turn);
-            if let Some(refine) = self.config.refine.filter(|_| i > 0) {
+            if let Some(refine) = self.own.refine.filter(|_| i > 0) {
                 found = found.map(|start| refine.apply(start, &ratio, history));
             }
             gp.condition(turn.push(found)?);
@@ -156,6 +147,8 @@ mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::Space;
+    use crate::strategy::gp::model::GpModel;
+    use crate::strategy::gp::{GpOptions, OnGp};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
     use crate::strategy::memo::Memo;
     use crate::surrogate::Surrogate;
@@ -177,7 +170,7 @@ mod tests {
     fn one_point_minimizes_the_ratio() {
         let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
         let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
-        let config = TsRsrConfig { gp, ..TsRsrConfig::default() };
+        let config = OnGp { own: TsRsrConfig::default(), gp };
         for seed in 0..5 {
             let stream = || Seed(seed).stream(Purpose::Propose, 0, 0);
             let mut strategy = TsRsr::new(config.clone()).unwrap();
@@ -186,7 +179,7 @@ mod tests {
             // The same draw by the same stream, of which the design takes the first number.
             let mut rng = stream();
             rng.next_u64();
-            let mut model = config.gp.build().unwrap();
+            let mut model = GpModel::new(config.gp.model.clone(), config.gp.solver.kept_candidates());
             let (state, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();
             let f_star = Draws::of(state, &history, &mut rng).unwrap().maxima(1, &mut rng).f_star[0];
             let ratio = |columns: &[f64]| -> Vec<f64> {
@@ -209,14 +202,15 @@ mod tests {
     fn exploration_comes_first_if_asked_for() {
         let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
         let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
-        let config = TsRsrConfig { gp, explore: Some(1e-3), ..TsRsrConfig::default() };
+        let own = TsRsrConfig { explore: Some(1e-3), ..TsRsrConfig::default() };
+        let config = OnGp { own, gp };
         let mut rng = Seed(0).stream(Purpose::Propose, 0, 0);
         let mut strategy = TsRsr::new(config.clone()).unwrap();
         let proposal = strategy.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();
         assert!(
             proposal.diagnostics.notes.iter().any(|note| note.starts_with("exploring by largest deviation"))
         );
-        let mut model = config.gp.build().unwrap();
+        let mut model = GpModel::new(config.gp.model.clone(), config.gp.solver.kept_candidates());
         let mut rng = Seed(0).stream(Purpose::Propose, 0, 0);
         rng.next_u64();
         let (state, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();

@@ -20,7 +20,7 @@ use crate::acquisition::utility::Utility;
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::gp::model::GpState;
-use crate::strategy::gp::{GpAlgorithm, GpOptions, GpStrategy};
+use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::candidates::Candidates;
@@ -28,33 +28,24 @@ use crate::surrogate::gp::candidates::Candidates;
 /// Settings of UCB-PE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct UcbPeConfig {
     /// Weight of the deviation.
     pub beta: BetaSchedule,
     /// Whether exploration stays in the relevant region.
     pub region: bool,
-    /// Model, search and first points.
-    #[serde(flatten)]
-    pub gp: GpOptions,
 }
 
 impl Default for UcbPeConfig {
     fn default() -> Self {
-        Self { beta: BetaSchedule::RenLi { candidates: 1_001 }, region: true, gp: GpOptions::default() }
+        Self { beta: BetaSchedule::RenLi { candidates: 1_001 }, region: true }
     }
 }
 
 /// UCB-PE.
 pub type UcbPe = GpStrategy<UcbPeConfig>;
 
-impl GpAlgorithm for UcbPeConfig {
-    const NAME: &'static str = "ucb-pe";
-
-    fn gp(&self) -> &GpOptions {
-        &self.gp
-    }
-
+impl OwnOptions for UcbPeConfig {
     fn check(&self) -> Result<()> {
         Ok(self.beta.validate()?)
     }
@@ -62,12 +53,12 @@ impl GpAlgorithm for UcbPeConfig {
 
 impl Strategy for UcbPe {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open(history, q, rng)?;
+        let mut turn = self.open("ucb-pe", history, q, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
-        let mut search = self.config.gp.search(gp, &turn);
-        let beta = self.config.beta.value(&gp.round(&turn)); // one weight for the whole batch
+        let mut search = self.gp.search(gp, &turn);
+        let beta = self.own.beta.value(&gp.round(&turn)); // one weight for the whole batch
         while turn.wants_more() {
-            let utility = match (turn.picked(), self.config.region) {
+            let utility = match (turn.picked(), self.own.region) {
                 (0, _) => Utility::Ucb { beta },
                 (_, true) => {
                     let threshold = largest_lower_bound(gp, beta);
