@@ -113,7 +113,7 @@ algorithms! {
         "Thompson sampling over candidates, as a rival in published comparisons";
 
     /// Thompson sampling of infinitely wide networks.
-    NtkTs(gp::ntk_ts::NtkTsConfig) = "ntk-ts", gp::ntk_ts::NtkTsConfig::build,
+    NtkTs(gp::ntk_ts::NtkTsConfig) = "ntk-ts", gp::ntk_ts::build,
         "Dai et al. 2022 (STO-BNTS) at infinite width; Jacot et al. 2018",
         "Thompson sampling of infinitely wide neural networks: what neural Thompson sampling approaches";
 

@@ -10,6 +10,8 @@ pub mod history;
 pub mod memo;
 pub mod model_free;
 pub mod networks;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod trees;
 pub(crate) mod turn;
 

@@ -13,6 +13,7 @@
 //! - Thompson sampling draws from the posterior; the paper divides its deviation by ten to make it converge.
 
 use noregret::Algorithm;
+use noregret::strategy::arms::ArmOptions;
 use noregret::strategy::arms::async_ts::AsyncTsConfig;
 use noregret::strategy::arms::bbkb::{BbkbConfig, Radius};
 use noregret::strategy::arms::eps_greedy::EpsGreedyConfig;
@@ -53,24 +54,16 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &ArmSet, rounds: 
     let coins = if setting == Setting::Ours { Coins::Kept } else { Coins::Fresh };
     let sparse = SparseConfig { model, inclusion, coins, ..SparseConfig::default() };
     let radius = if setting == Setting::Paper { Radius::Paper } else { Radius::Code };
-    let initial_points = Some(INITIAL);
+    let arms = ArmOptions { sparse, initial_points: Some(INITIAL) };
     let delta = 1.0 / rounds.max(2) as f64;
     let max_batch = rounds.max(1);
-    let bbkb = || BbkbConfig {
-        radius,
-        delta,
-        max_batch,
-        sparse: sparse.clone(),
-        initial_points,
-        ..BbkbConfig::default()
-    };
+    let bbkb = || BbkbConfig { radius, delta, max_batch, arms: arms.clone(), ..BbkbConfig::default() };
     let bucb = |threshold| GpBucbConfig {
         threshold,
         radius,
         delta,
         max_batch,
-        sparse: sparse.clone(),
-        initial_points,
+        arms: arms.clone(),
         ..GpBucbConfig::default()
     };
     match name {
@@ -79,10 +72,8 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &ArmSet, rounds: 
         "bkb" => Algorithm::Bkb(bbkb()),
         "gp-ucb" => Algorithm::GpBucb(bucb(1.0)),
         "gp-bucb" => Algorithm::GpBucb(bucb(2.0)),
-        "async-ts" => Algorithm::AsyncTs(AsyncTsConfig { sparse, initial_points }),
-        "eps-greedy" => {
-            Algorithm::EpsGreedy(EpsGreedyConfig { sparse, initial_points, ..EpsGreedyConfig::default() })
-        }
+        "async-ts" => Algorithm::AsyncTs(AsyncTsConfig { arms }),
+        "eps-greedy" => Algorithm::EpsGreedy(EpsGreedyConfig { arms, ..EpsGreedyConfig::default() }),
         // The sample size of the scripts that the authors took.
         "reg-evolution" => {
             Algorithm::RegEvolution(RegEvolutionConfig { sample: 10, ..RegEvolutionConfig::default() })

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
-use crate::strategy::arms::model::{SparseConfig, SparseModel};
+use crate::strategy::arms::ArmOptions;
+use crate::strategy::arms::model::SparseModel;
 use crate::strategy::history::{Duplicates, History};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -28,10 +29,9 @@ const BLOCK: usize = 8;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AsyncTsConfig {
-    /// The model.
-    pub sparse: SparseConfig,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model and first points.
+    #[serde(flatten)]
+    pub arms: ArmOptions,
 }
 
 /// Asynchronous Thompson sampling.
@@ -44,14 +44,14 @@ pub struct AsyncTs {
 impl AsyncTs {
     /// The strategy, once its options are checked.
     pub fn new(config: AsyncTsConfig) -> Result<Self> {
-        config.sparse.validate()?;
-        Ok(Self { model: SparseModel::new(config.sparse.clone(), false), config })
+        config.arms.sparse.validate()?;
+        Ok(Self { model: SparseModel::new(config.arms.sparse.clone(), false), config })
     }
 }
 
 impl Strategy for AsyncTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = Turn::open("async-ts", history, q, self.config.initial_points, rng)?;
+        let mut turn = Turn::open("async-ts", history, q, self.config.arms.initial_points, rng)?;
         let Some(state) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut free = state.free(&turn.region());
         let mean = state.model().mean_weights(state.data())?;

@@ -29,9 +29,10 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::model::bounds::{Bounds, Score};
 use crate::strategy::arms::model::shrinkage::{Rule, Shrinkage};
-use crate::strategy::arms::model::{ArmsState, SparseConfig, SparseModel};
+use crate::strategy::arms::model::{ArmsState, SparseModel};
 use crate::strategy::history::{Choice, Duplicates, History};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -66,10 +67,9 @@ pub struct BbkbConfig {
     pub parallel: Option<usize>,
     /// Points of a batch at most.
     pub max_batch: usize,
-    /// The model.
-    pub sparse: SparseConfig,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model and first points.
+    #[serde(flatten)]
+    pub arms: ArmOptions,
 }
 
 impl Default for BbkbConfig {
@@ -81,8 +81,7 @@ impl Default for BbkbConfig {
             delta: 1e-3,
             parallel: None,
             max_batch: 1_000,
-            sparse: SparseConfig::default(),
-            initial_points: None,
+            arms: ArmOptions::default(),
         }
     }
 }
@@ -116,7 +115,7 @@ impl Bbkb {
     }
 
     pub(crate) fn new(name: &'static str, rule: Rule, threshold: f64, config: BbkbConfig) -> Result<Self> {
-        config.sparse.validate()?;
+        config.arms.sparse.validate()?;
         let threshold = config.threshold.unwrap_or(threshold);
         let fits = threshold >= 1.0 && threshold.is_finite();
         AlgorithmError::check("threshold", threshold, fits, "1 or more")?;
@@ -125,7 +124,7 @@ impl Bbkb {
         AlgorithmError::check("delta", config.delta, fits, "between 0 and 1")?;
         AlgorithmError::check_count("max_batch", config.max_batch)?;
         AlgorithmError::check_count("parallel", config.parallel.unwrap_or(1))?;
-        let model = SparseModel::new(config.sparse.clone(), true);
+        let model = SparseModel::new(config.arms.sparse.clone(), true);
         Ok(Self { name, rule, threshold, exact: false, config, model })
     }
 
@@ -173,7 +172,7 @@ impl Bbkb {
 
 impl Strategy for Bbkb {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let BbkbConfig { initial_points, max_batch, .. } = self.config;
+        let (initial_points, max_batch) = (self.config.arms.initial_points, self.config.max_batch);
         let mut turn = Turn::open_adaptive(self.name, history, q, (initial_points, max_batch), rng)?;
         if self.model.prepare(&mut turn)?.is_none() {
             return turn.finish();
@@ -287,6 +286,7 @@ mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
+    use crate::strategy::arms::model::SparseConfig;
     use crate::strategy::history::Outcome;
     use crate::surrogate::gp::GpConfig;
     use crate::surrogate::gp::hyperparameters::Tunable;
@@ -305,7 +305,7 @@ mod tests {
             ..GpConfig::default()
         };
         let sparse = SparseConfig { model, ..SparseConfig::default() };
-        BbkbConfig { sparse, initial_points: Some(3), ..BbkbConfig::default() }
+        BbkbConfig { arms: ArmOptions { sparse, initial_points: Some(3) }, ..BbkbConfig::default() }
     }
 
     fn value(x: f64) -> f64 {
@@ -366,6 +366,9 @@ mod tests {
         assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be between 0 and 1"));
         assert!(refused(BbkbConfig { max_batch: 0, ..config() }).contains("max_batch"));
         let sparse = SparseConfig { qbar: -1.0, ..SparseConfig::default() };
-        assert!(refused(BbkbConfig { sparse, ..config() }).contains("qbar must be positive"));
+        assert!(
+            refused(BbkbConfig { arms: ArmOptions { sparse, initial_points: None }, ..config() })
+                .contains("qbar must be positive")
+        );
     }
 }

@@ -13,8 +13,9 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::arms::ArmOptions;
+use crate::strategy::arms::model::SparseModel;
 use crate::strategy::arms::model::bounds::{Bounds, Pick, Score};
-use crate::strategy::arms::model::{SparseConfig, SparseModel};
 use crate::strategy::history::{Duplicates, History};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -26,15 +27,14 @@ use crate::strategy::{Proposal, Strategy};
 pub struct EpsGreedyConfig {
     /// The chance of a random arm.
     pub epsilon: f64,
-    /// The model.
-    pub sparse: SparseConfig,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model and first points.
+    #[serde(flatten)]
+    pub arms: ArmOptions,
 }
 
 impl Default for EpsGreedyConfig {
     fn default() -> Self {
-        Self { epsilon: 0.1, sparse: SparseConfig::default(), initial_points: None }
+        Self { epsilon: 0.1, arms: ArmOptions::default() }
     }
 }
 
@@ -48,16 +48,16 @@ pub struct EpsGreedy {
 impl EpsGreedy {
     /// The strategy, once its options are checked.
     pub fn new(config: EpsGreedyConfig) -> Result<Self> {
-        config.sparse.validate()?;
+        config.arms.sparse.validate()?;
         let fits = (0.0..=1.0).contains(&config.epsilon);
         AlgorithmError::check("epsilon", config.epsilon, fits, "between 0 and 1")?;
-        Ok(Self { model: SparseModel::new(config.sparse.clone(), true), config })
+        Ok(Self { model: SparseModel::new(config.arms.sparse.clone(), true), config })
     }
 }
 
 impl Strategy for EpsGreedy {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = Turn::open("eps-greedy", history, q, self.config.initial_points, rng)?;
+        let mut turn = Turn::open("eps-greedy", history, q, self.config.arms.initial_points, rng)?;
         let Some(state) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let free = state.free(&turn.region());
         // Means do not change within a batch: the heap is a sorted list.

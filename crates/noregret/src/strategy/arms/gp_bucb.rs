@@ -9,9 +9,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius};
+use crate::strategy::arms::model::EVERYTHING;
 use crate::strategy::arms::model::shrinkage::Rule;
-use crate::strategy::arms::model::{EVERYTHING, SparseConfig};
 
 /// Settings of GP-BUCB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,30 +31,28 @@ pub struct GpBucbConfig {
     pub delta: f64,
     /// Points of a batch at most.
     pub max_batch: usize,
-    /// The model.
-    pub sparse: SparseConfig,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
+    /// Model and first points.
+    #[serde(flatten)]
+    pub arms: ArmOptions,
 }
 
 impl Default for GpBucbConfig {
     fn default() -> Self {
-        let BbkbConfig { radius, norm, delta, max_batch, sparse, initial_points, .. } = BbkbConfig::default();
-        Self { threshold: 2.0, exact: true, radius, norm, delta, max_batch, sparse, initial_points }
+        let BbkbConfig { radius, norm, delta, max_batch, arms, .. } = BbkbConfig::default();
+        Self { threshold: 2.0, exact: true, radius, norm, delta, max_batch, arms }
     }
 }
 
 impl GpBucbConfig {
     /// The strategy.
     pub fn build(self) -> Result<Bbkb> {
-        let Self { threshold, exact, radius, norm, delta, max_batch, mut sparse, initial_points } = self;
-        sparse.validate()?;
+        let Self { threshold, exact, radius, norm, delta, max_batch, mut arms } = self;
+        arms.sparse.validate()?;
         if exact {
-            (sparse.qbar, sparse.max_atoms) = (EVERYTHING, usize::MAX);
+            (arms.sparse.qbar, arms.sparse.max_atoms) = (EVERYTHING, usize::MAX);
         }
         let threshold = Some(threshold);
-        let config =
-            BbkbConfig { threshold, radius, norm, delta, parallel: None, max_batch, sparse, initial_points };
+        let config = BbkbConfig { threshold, radius, norm, delta, parallel: None, max_batch, arms };
         Ok(Bbkb::new("gp-bucb", Rule::Product, 2.0, config)?.exact(exact))
     }
 }

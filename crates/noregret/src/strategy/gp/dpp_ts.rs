@@ -48,11 +48,13 @@ impl Default for DppTsConfig {
 /// DPP-TS.
 pub type DppTs = GpStrategy<DppTsConfig>;
 
-impl OwnOptions for DppTsConfig {}
+impl OwnOptions for DppTsConfig {
+    const NAME: &'static str = "dpp-ts";
+}
 
 impl Strategy for DppTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("dpp-ts", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         let mut batch = thompson_batch(&draws, &mut turn);

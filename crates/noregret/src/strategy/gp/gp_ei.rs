@@ -20,6 +20,7 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::trust_region::TrustRegion;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Which improvement is expected.
@@ -54,6 +55,8 @@ pub struct GpEiConfig {
 pub type GpEi = GpStrategy<GpEiConfig>;
 
 impl OwnOptions for GpEiConfig {
+    const NAME: &'static str = "gp-ei";
+
     fn check(&self) -> Result<()> {
         if let Some(trust_region) = &self.trust_region {
             trust_region.validate()?;
@@ -65,7 +68,7 @@ impl OwnOptions for GpEiConfig {
 
 impl Strategy for GpEi {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("gp-ei", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let GpEiConfig { improvement, trust_region, apart, .. } = self.own;
         let search = self.gp.search(gp, &turn).apart(apart);

@@ -24,6 +24,7 @@ use crate::math::rng::Stream;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::Path;
 
@@ -50,6 +51,7 @@ impl Default for GpTsConfig {
 pub type GpTs = GpStrategy<GpTsConfig>;
 
 impl OwnOptions for GpTsConfig {
+    const NAME: &'static str = "gp-ts";
     const DRAWS_PATHS: bool = true;
 
     fn check(&self) -> Result<()> {
@@ -64,7 +66,7 @@ impl OwnOptions for GpTsConfig {
 
 impl Strategy for GpTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("gp-ts", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         let GpTsConfig { beta, accuracy, norm_bound, .. } = self.own;

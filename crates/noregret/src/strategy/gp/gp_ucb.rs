@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Settings of GP-UCB.
@@ -37,6 +38,8 @@ pub struct GpUcbConfig {
 pub type GpUcb = GpStrategy<GpUcbConfig>;
 
 impl OwnOptions for GpUcbConfig {
+    const NAME: &'static str = "gp-ucb";
+
     fn check(&self) -> Result<()> {
         Ok(self.beta.validate()?)
     }
@@ -44,7 +47,7 @@ impl OwnOptions for GpUcbConfig {
 
 impl Strategy for GpUcb {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("gp-ucb", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         while turn.wants_more() {

@@ -7,6 +7,8 @@ pub mod gp_ts;
 pub mod gp_ucb;
 pub mod model;
 pub mod ntk_ts;
+#[cfg(test)]
+mod pure_exploration;
 pub mod qei;
 pub mod rff_ts;
 pub mod search;
@@ -15,15 +17,11 @@ pub mod ts;
 pub mod ts_rsr;
 pub mod ucb_pe;
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::math::rng::Stream;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
-use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::surrogate::gp::GpConfig;
 use model::{GpModel, GpState};
@@ -73,6 +71,9 @@ impl<O> From<O> for OnGp<O> {
 
 /// What an algorithm's own options must be.
 pub trait OwnOptions {
+    /// The algorithm's name.
+    const NAME: &'static str;
+
     /// Whether its functions are drawn by random features, which not all kernels have.
     const DRAWS_PATHS: bool = false;
 
@@ -88,13 +89,17 @@ pub struct GpStrategy<O> {
     own: O,
     gp: GpOptions,
     model: GpModel,
-    /// In place of its own, where another algorithm differs from it in options only.
-    name: Option<&'static str>,
+    name: &'static str,
 }
 
 impl<O: OwnOptions> GpStrategy<O> {
     /// The algorithm, once its options are checked.
-    pub fn new(OnGp { own, gp }: OnGp<O>) -> Result<Self> {
+    pub fn new(config: OnGp<O>) -> Result<Self> {
+        Self::named(O::NAME, config)
+    }
+
+    /// The same under the name of another algorithm, which differs from it in options only.
+    fn named(name: &'static str, OnGp { own, gp }: OnGp<O>) -> Result<Self> {
         own.check()?;
         gp.model.validate()?;
         gp.solver.validate()?;
@@ -102,22 +107,6 @@ impl<O: OwnOptions> GpStrategy<O> {
             gp.model.validate_for_paths()?;
         }
         let model = GpModel::new(gp.model.clone(), gp.solver.kept_candidates());
-        Ok(Self { own, gp, model, name: None })
-    }
-
-    /// The same under the name of another algorithm.
-    fn named(name: &'static str, config: OnGp<O>) -> Result<Self> {
-        Ok(Self { name: Some(name), ..Self::new(config)? })
-    }
-
-    /// Opens a turn with its share of the initial design.
-    fn open<'a>(
-        &self,
-        name: &'static str,
-        history: &'a History,
-        q: Option<NonZeroUsize>,
-        rng: &'a mut Stream,
-    ) -> Result<Turn<'a>> {
-        Turn::open(self.name.unwrap_or(name), history, q, self.gp.initial_points, rng)
+        Ok(Self { own, gp, model, name })
     }
 }

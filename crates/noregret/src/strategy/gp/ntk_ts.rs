@@ -22,11 +22,11 @@
 //! - Observations have noise in the posterior, so that draws have its exact law; the loss as printed leaves it out of
 //!   the targets and makes the variance a little too small.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::error::Result;
-use crate::maximize::inexact::Measure;
-use crate::maximize::solver::Solver;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::ts::{Ts, TsConfig};
 use crate::strategy::gp::{GpOptions, OnGp};
@@ -34,23 +34,14 @@ use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::hyperparameters::Tunable;
 use crate::surrogate::gp::kernel::Form;
 
-/// Settings of NTK-TS.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Settings of NTK-TS: those of [`super::ts`], with another model by default.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct NtkTsConfig {
-    /// The Gaussian process; by default that of the authors' network, with nothing fitted.
-    #[serde(deserialize_with = "over_the_default")]
-    pub model: GpConfig,
-    /// How candidates are made.
-    pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
-    pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
-    pub initial_points: Option<usize>,
-}
+#[serde(transparent)]
+pub struct NtkTsConfig(pub OnGp<TsConfig>);
 
 impl Default for NtkTsConfig {
+    /// The model is that of the authors' network, with nothing fitted.
     fn default() -> Self {
         let model = GpConfig {
             kernel: Form::NtkRelu,
@@ -59,31 +50,32 @@ impl Default for NtkTsConfig {
             noise: Tunable::fixed(0.01),
             ..GpConfig::default()
         };
-        Self { model, solver: Solver::default(), measure: Measure::default(), initial_points: None }
+        Self(OnGp { own: TsConfig {}, gp: GpOptions { model, ..GpOptions::default() } })
     }
 }
 
-/// Reads some options of the model; the others are those of this algorithm, not of [`GpConfig`].
-fn over_the_default<'de, D: Deserializer<'de>>(given: D) -> Result<GpConfig, D::Error> {
-    let given = serde_json::Map::deserialize(given)?;
-    let mut model = serde_json::to_value(NtkTsConfig::default().model).map_err(serde::de::Error::custom)?;
-    if let Some(options) = model.as_object_mut() {
-        options.extend(given);
-    }
-    serde_json::from_value(model).map_err(serde::de::Error::custom)
-}
-
-impl NtkTsConfig {
-    /// The strategy: the loop of [`super::ts`] on this model.
-    pub fn build(self) -> Result<Ts> {
-        let NtkTsConfig { model, solver, measure, initial_points } = self;
-        if !model.kernel.is_network() {
-            let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
-            return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
+impl<'de> Deserialize<'de> for NtkTsConfig {
+    /// Options of the model that are not given are those of this algorithm, not of [`GpConfig`].
+    fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
+        let mut options = serde_json::Map::deserialize(given)?;
+        let mut model = serde_json::to_value(Self::default().0.gp.model).map_err(D::Error::custom)?;
+        match (model.as_object_mut(), options.remove("model")) {
+            (Some(model), Some(Value::Object(given))) => model.extend(given),
+            (_, Some(wrong)) => model = wrong,
+            (_, None) => {}
         }
-        let gp = GpOptions { model, solver, measure, initial_points };
-        Ts::named("ntk-ts", OnGp { own: TsConfig {}, gp })
+        options.insert("model".into(), model);
+        OnGp::deserialize(Value::Object(options)).map(Self).map_err(D::Error::custom)
     }
+}
+
+/// The loop of [`super::ts`] on this model.
+pub fn build(NtkTsConfig(config): NtkTsConfig) -> Result<Ts> {
+    if !config.gp.model.kernel.is_network() {
+        let problem = "model.kernel must be ntk-relu or ntk-erf; `ts` takes any kernel".into();
+        return Err(AlgorithmError::Options { name: "ntk-ts".into(), problem }.into());
+    }
+    Ts::named("ntk-ts", config)
 }
 
 #[cfg(test)]
@@ -103,9 +95,9 @@ mod tests {
             panic!("another algorithm");
         };
         let mut expected = NtkTsConfig::default();
-        expected.model.ntk.depth = 3;
+        expected.0.gp.model.ntk.depth = 3;
         assert_eq!(config, expected);
-        assert_eq!(expected.model.kernel, Form::NtkRelu);
+        assert_eq!(expected.0.gp.model.kernel, Form::NtkRelu);
         let again: NtkTsConfig = serde_json::from_value(serde_json::to_value(&config).unwrap()).unwrap();
         assert_eq!(again, config);
         assert!(algorithm("ntk-ts", &json!({"kernle": "ntk-erf"})).is_err());

@@ -30,6 +30,7 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::CandidateUtility;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::Surrogate;
 use crate::surrogate::gp::candidates::Candidates;
@@ -73,6 +74,8 @@ impl Default for QeiConfig {
 pub type Qei = GpStrategy<QeiConfig>;
 
 impl OwnOptions for QeiConfig {
+    const NAME: &'static str = "qei";
+
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_count("fantasies", self.fantasies)?)
     }
@@ -80,7 +83,7 @@ impl OwnOptions for QeiConfig {
 
 impl Strategy for Qei {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("qei", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         let mut normals: Vec<Vec<f64>> = Vec::new();

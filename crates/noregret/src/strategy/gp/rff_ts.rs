@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::FeaturePath;
 
@@ -33,12 +34,13 @@ pub struct RffTsConfig {}
 pub type RffTs = GpStrategy<RffTsConfig>;
 
 impl OwnOptions for RffTsConfig {
+    const NAME: &'static str = "rff-ts";
     const DRAWS_PATHS: bool = true;
 }
 
 impl Strategy for RffTs {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("rff-ts", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         while turn.wants_more() {

@@ -20,6 +20,7 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::draws::Draws;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use rand::RngExt;
 
@@ -42,6 +43,8 @@ impl Default for SpConfig {
 pub type Sp = GpStrategy<SpConfig>;
 
 impl OwnOptions for SpConfig {
+    const NAME: &'static str = "sp";
+
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_positive("sharpness", self.sharpness)?)
     }
@@ -49,7 +52,7 @@ impl OwnOptions for SpConfig {
 
 impl Strategy for Sp {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("sp", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {

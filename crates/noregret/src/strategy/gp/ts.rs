@@ -15,6 +15,7 @@ use crate::math::rng::Stream;
 use crate::strategy::gp::search::draws::Draws;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Settings of TS: none of its own.
@@ -26,11 +27,13 @@ pub struct TsConfig {}
 /// TS.
 pub type Ts = GpStrategy<TsConfig>;
 
-impl OwnOptions for TsConfig {}
+impl OwnOptions for TsConfig {
+    const NAME: &'static str = "ts";
+}
 
 impl Strategy for Ts {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("ts", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let draws = Draws::new(gp, &mut turn)?;
         while turn.wants_more() {

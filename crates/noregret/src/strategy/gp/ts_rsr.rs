@@ -86,6 +86,8 @@ impl Refine {
 pub type TsRsr = GpStrategy<TsRsrConfig>;
 
 impl OwnOptions for TsRsrConfig {
+    const NAME: &'static str = "ts-rsr";
+
     fn check(&self) -> Result<()> {
         Ok(AlgorithmError::check_positive("explore", self.explore.unwrap_or(1.0))?)
     }
@@ -93,7 +95,7 @@ impl OwnOptions for TsRsrConfig {
 
 impl Strategy for TsRsr {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("ts-rsr", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         let f_star = self.own.sampled_maxima(gp, &mut turn)?;
@@ -149,26 +151,20 @@ mod tests {
     use crate::space::Space;
     use crate::strategy::gp::model::GpModel;
     use crate::strategy::gp::{GpOptions, OnGp};
-    use crate::strategy::history::{Choice, Duplicates, Outcome};
     use crate::strategy::memo::Memo;
+    use crate::strategy::testing::random_history;
     use crate::surrogate::Surrogate;
     use crate::surrogate::points::Points;
 
-    fn history(space: Space, n: usize) -> History {
-        let mut history = History::new(space, Duplicates::Avoid);
-        let mut rng = Seed(5).stream(Purpose::Experiment, 0, 0);
-        for _ in 0..n {
-            let x = history.space().sample(&mut rng).unwrap();
-            let y = (12.0 * x[0]).sin() + x[0];
-            history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
-        }
-        history
+    fn history() -> History {
+        let line = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        random_history(line, 7, 5, |x| (12.0 * x[0]).sin() + x[0])
     }
 
     /// With one point, eq. (4.2) is eq. (4.1): no point of a fine grid has a smaller ratio of regret to uncertainty.
     #[test]
     fn one_point_minimizes_the_ratio() {
-        let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
+        let history = history();
         let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
         let config = OnGp { own: TsRsrConfig::default(), gp };
         for seed in 0..5 {
@@ -200,7 +196,7 @@ mod tests {
     /// App. B.1: while the bound is large, points are those of largest deviation.
     #[test]
     fn exploration_comes_first_if_asked_for() {
-        let history = history(Space::bounds(&[(0.0, 1.0)]).unwrap(), 7);
+        let history = history();
         let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
         let own = TsRsrConfig { explore: Some(1e-3), ..TsRsrConfig::default() };
         let config = OnGp { own, gp };

@@ -22,6 +22,7 @@ use crate::math::rng::Stream;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
+use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::candidates::Candidates;
 
@@ -46,6 +47,8 @@ impl Default for UcbPeConfig {
 pub type UcbPe = GpStrategy<UcbPeConfig>;
 
 impl OwnOptions for UcbPeConfig {
+    const NAME: &'static str = "ucb-pe";
+
     fn check(&self) -> Result<()> {
         Ok(self.beta.validate()?)
     }
@@ -53,7 +56,7 @@ impl OwnOptions for UcbPeConfig {
 
 impl Strategy for UcbPe {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let mut turn = self.open("ucb-pe", history, q, rng)?;
+        let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
         let beta = self.own.beta.value(&gp.round(&turn)); // one weight for the whole batch

@@ -185,47 +185,11 @@ mod tests {
     use crate::math::rng::{Purpose, Seed};
     use crate::space::Space;
     use crate::strategy::history::Duplicates;
-    use crate::strategy::model_free::random::Random;
+    use crate::strategy::testing::{beats_random_search, best, random_pool, value};
 
     fn evolution(population: usize, sample: usize) -> RegEvolution {
         let config = RegEvolutionConfig { population, sample, ..RegEvolutionConfig::default() };
         RegEvolution::new(config).unwrap()
-    }
-
-    fn value(y: f64) -> Outcome {
-        Outcome::Value { y, noise_variance: None }
-    }
-
-    /// History after `rounds` evaluations of `f`, one at a time.
-    fn play(
-        strategy: &mut dyn Strategy,
-        space: &Space,
-        rounds: u64,
-        seed: u64,
-        f: impl Fn(&[f64]) -> f64,
-    ) -> History {
-        let mut history = History::new(space.clone(), Duplicates::Avoid);
-        for t in 0..rounds {
-            let mut rng = Seed(seed).stream(Purpose::Propose, t, 0);
-            let choice = strategy.propose(&history, None, &mut rng).unwrap().choices.remove(0);
-            assert!(!history.region(&crate::maximize::Taken::default()).is_taken(&choice.x, choice.row));
-            assert!(space.is_feasible(&choice.x));
-            history.add(&choice, value(f(&choice.x)));
-        }
-        history
-    }
-
-    fn best(history: &History) -> f64 {
-        history.values().fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// Wins of evolution over uniform points. Were both as good, 18 of 20 would have probability 2e-4.
-    fn wins(space: &Space, rounds: u64, f: impl Fn(&[f64]) -> f64 + Copy) -> usize {
-        let wins = |seed: &u64| {
-            best(&play(&mut evolution(20, 5), space, rounds, *seed, f))
-                > best(&play(&mut Random, space, rounds, *seed + 1000, f))
-        };
-        (0..20).filter(wins).count()
     }
 
     #[test]
@@ -243,17 +207,13 @@ mod tests {
             let numbers: f64 = u[..4].iter().map(|u| (u - 0.4).powi(2)).sum();
             -numbers - if u[4] > 0.66 { 0.0 } else { 0.2 }
         };
-        let wins = wins(&space, 150, bowl);
-        assert!(wins >= 18, "{wins} of 20");
+        beats_random_search(|| evolution(20, 5), &space, 150, best, bowl);
     }
 
     #[test]
     fn climbs_higher_than_random_search_in_a_pool() {
-        let mut rng = Seed(3).stream(Purpose::Experiment, 0, 0);
-        let features = (0..4 * 5000).map(|_| rng.random::<f64>()).collect();
-        let space = Space::pool(Pool::new(features, 4).unwrap());
-        let wins = wins(&space, 150, |u| -u.iter().map(|u| (u - 0.4).powi(2)).sum::<f64>());
-        assert!(wins >= 18, "{wins} of 20");
+        let bowl = |u: &[f64]| -u.iter().map(|u| (u - 0.4).powi(2)).sum::<f64>();
+        beats_random_search(|| evolution(20, 5), &random_pool(5_000, 4), 150, best, bowl);
     }
 
     #[test]

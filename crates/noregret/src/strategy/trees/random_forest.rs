@@ -255,41 +255,14 @@ impl<'a> Belief<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
-    use crate::strategy::history::{Choice, Duplicates, Outcome};
-    use crate::strategy::model_free::random::Random;
+    use crate::strategy::history::{Choice, Duplicates};
+    use crate::strategy::testing::{beats_random_search, best, random_pool, stream, value};
     use crate::surrogate::forest::ForestVariance;
 
     fn forest(trees: usize, candidates: usize) -> RandomForest {
         let forest = ForestConfig { trees, ..ForestConfig::default() };
         RandomForest::new(RandomForestConfig { forest, candidates, initial_points: None }).unwrap()
-    }
-
-    fn value(y: f64) -> Outcome {
-        Outcome::Value { y, noise_variance: None }
-    }
-
-    fn stream(seed: u64, t: u64) -> Stream {
-        Seed(seed).stream(Purpose::Propose, t, 0)
-    }
-
-    /// The values of `rounds` evaluations of `f`, one at a time.
-    fn play(
-        strategy: &mut dyn Strategy,
-        space: &Space,
-        rounds: u64,
-        seed: u64,
-        f: impl Fn(&[f64]) -> f64,
-    ) -> Vec<f64> {
-        let mut history = History::new(space.clone(), Duplicates::Avoid);
-        for t in 0..rounds {
-            let proposal = strategy.propose(&history, None, &mut stream(seed, t)).unwrap();
-            let choice = &proposal.choices[0];
-            assert!(space.is_feasible(&choice.x));
-            history.add(choice, value(f(&choice.x)));
-        }
-        history.values().collect()
     }
 
     #[test]
@@ -306,29 +279,14 @@ mod tests {
             let numbers: f64 = u[..3].iter().map(|u| (u - 0.4).powi(2)).sum();
             -numbers - if (0.4..0.6).contains(&u[3]) { 0.0 } else { 0.3 }
         };
-        let best = |values: Vec<f64>| values.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        let wins = |seed: &u64| {
-            best(play(&mut forest(30, 400), &space, 60, *seed, bowl))
-                > best(play(&mut Random, &space, 60, *seed + 1000, bowl))
-        };
-        // Were both as good, 18 of 20 would have probability 2e-4.
-        let wins = (0..20).filter(wins).count();
-        assert!(wins >= 18, "{wins} of 20");
+        beats_random_search(|| forest(30, 400), &space, 60, best, bowl);
     }
 
     #[test]
     fn has_less_regret_than_random_search_in_a_pool() {
-        let mut rng = Seed(3).stream(Purpose::Experiment, 0, 0);
-        let features = (0..3 * 1000).map(|_| rng.random::<f64>()).collect();
-        let space = Space::pool(Pool::new(features, 3).unwrap());
         let bowl = |u: &[f64]| -u.iter().map(|u| (u - 0.4).powi(2)).sum::<f64>();
-        let total = |values: Vec<f64>| values.into_iter().sum::<f64>();
-        let wins = |seed: &u64| {
-            total(play(&mut forest(20, 1), &space, 40, *seed, bowl))
-                > total(play(&mut Random, &space, 40, *seed + 1000, bowl))
-        };
-        let wins = (0..20).filter(wins).count();
-        assert!(wins >= 18, "{wins} of 20");
+        let total = |values: &[f64]| values.iter().sum::<f64>();
+        beats_random_search(|| forest(20, 1), &random_pool(1_000, 3), 40, total, bowl);
     }
 
     #[test]

@@ -204,6 +204,16 @@ mod tests {
         model.update(history, memo, &mut rng).unwrap();
     }
 
+    /// Prepares a model, and another one from the memo alone, which leaves the same memo.
+    fn prepared_twice(model: &mut SparseModel, history: &History, memo: &mut Memo) -> SparseModel {
+        let mut again = memo.clone();
+        prepared(model, history, memo);
+        let mut anew = SparseModel::new(config(), true);
+        prepared(&mut anew, history, &mut again);
+        assert_eq!(again, *memo);
+        anew
+    }
+
     /// Lemma 2: with a dictionary of the right size, variances are those of the exact model up to a factor of 3.
     #[test]
     fn the_dictionary_of_existing_data_is_small_and_accurate() {
@@ -261,12 +271,7 @@ mod tests {
         for (number, x) in [0.111, 0.222, 0.111, 0.333].into_iter().enumerate() {
             history.add(&Choice { x: vec![x], row: None }, outcome);
             history.proposed([(number as u64, Choice { x: vec![x / 2.0], row: None })], memo.clone());
-            let before = memo.clone();
-            prepared(&mut sparse, &history, &mut memo);
-            let mut again = before;
-            let mut anew = SparseModel::new(config(), true);
-            prepared(&mut anew, &history, &mut again);
-            assert_eq!(again, memo);
+            let anew = prepared_twice(&mut sparse, &history, &mut memo);
             let (a, b) = (sparse.state().unwrap(), anew.state().unwrap());
             assert_eq!(a.model().arms().len(), b.model().arms().len());
             assert_eq!(a.data().values().map(Pulls::count).sum::<usize>(), 2 * (number + 1));
@@ -301,12 +306,7 @@ mod tests {
         let (mut kept, mut memo) = (SparseModel::new(config(), true), Memo::default());
         for row in 0..12 {
             tell(&mut history, &pool, 5 * row);
-            let before = memo.clone();
-            prepared(&mut kept, &history, &mut memo);
-            let mut again = before;
-            let mut anew = SparseModel::new(config(), true);
-            prepared(&mut anew, &history, &mut again);
-            assert_eq!(again, memo);
+            let anew = prepared_twice(&mut kept, &history, &mut memo);
             let (a, b) = (kept.state().unwrap().model(), anew.state().unwrap().model());
             let bits = |model: &Nystrom, arm| (model.mean(arm).to_bits(), model.variance(arm).to_bits());
             (0..1_000).for_each(|arm| assert_eq!(bits(a, arm), bits(b, arm), "{row} {arm}"));

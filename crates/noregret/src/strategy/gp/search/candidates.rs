@@ -9,52 +9,63 @@ use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::gp::model::GpState;
 use crate::surrogate::gp::candidates::Candidates;
 
-/// The best point found from the candidates, in a box if there is one.
-pub(super) fn maximize(
-    target: &dyn CandidateUtility,
-    polished: usize,
-    within: Option<&Within>,
-    gp: &GpState,
-    region: &Region<'_>,
-) -> Result<Maximum, MaximizeError> {
-    let found = maximize_within(target, polished, within, gp, region);
-    // A small box may hold no level of whole numbers but those that were tried: then look everywhere.
-    if found.is_err() && within.is_some() {
-        return maximize_within(target, polished, None, gp, region);
-    }
-    found
+/// A utility, the model whose candidates it is evaluated at, and where its maximum may be.
+pub(super) struct OnCandidates<'a> {
+    pub(super) target: &'a dyn CandidateUtility,
+    /// Candidates that are climbed from.
+    pub(super) polished: usize,
+    pub(super) gp: &'a GpState,
+    pub(super) region: &'a Region<'a>,
 }
 
-fn maximize_within(
-    target: &dyn CandidateUtility,
-    polished: usize,
-    within: Option<&Within>,
-    gp: &GpState,
-    region: &Region<'_>,
-) -> Result<Maximum, MaximizeError> {
-    let kept = values_within(target, gp.kept(), within);
-    let fresh = values_within(target, gp.fresh(), within);
-    if polished == 0 {
-        return best_candidate(&kept, &fresh, gp, region);
+impl OnCandidates<'_> {
+    /// The best point found, in a box if there is one.
+    pub(super) fn maximize(&self, within: Option<&Within>) -> Result<Maximum, MaximizeError> {
+        let found = self.maximize_within(within);
+        // A small box may hold no level of whole numbers but those that were tried: then look everywhere.
+        if found.is_err() && within.is_some() { self.maximize_within(None) } else { found }
     }
-    let mut starts = gp.kept().points().select(&top(&kept, polished.max(1)));
-    for i in top(&fresh, polished.div_ceil(2).max(1)) {
-        starts.push(&gp.fresh().points().point(i));
+
+    fn maximize_within(&self, within: Option<&Within>) -> Result<Maximum, MaximizeError> {
+        let Self { target, polished, gp, region } = *self;
+        let kept = values_within(target, gp.kept(), within);
+        let fresh = values_within(target, gp.fresh(), within);
+        if polished == 0 {
+            return self.best_candidate(&kept, &fresh);
+        }
+        let mut starts = gp.kept().points().select(&top(&kept, polished.max(1)));
+        for i in top(&fresh, polished.div_ceil(2).max(1)) {
+            starts.push(&gp.fresh().points().point(i));
+        }
+        let climbs = MultiStart {
+            starts: starts.len(),
+            grid: 0,
+            climber: Climber { within: within.cloned(), ..Climber::default() },
+            only_converged: false,
+        };
+        let mut best = match climbs.climb_from(target, region, &starts) {
+            Ok(best) => best,
+            // All of these were tried before: take the best of the rest.
+            Err(MaximizeError::NothingLeft { .. }) => self.best_candidate(&kept, &fresh)?,
+            Err(error) => return Err(error),
+        };
+        best.work.values += kept.len() + fresh.len();
+        Ok(best)
     }
-    let climbs = MultiStart {
-        starts: starts.len(),
-        grid: 0,
-        climber: Climber { within: within.cloned(), ..Climber::default() },
-        only_converged: false,
-    };
-    let mut best = match climbs.climb_from(target, region, &starts) {
-        Ok(best) => best,
-        // All of these were tried before: take the best of the rest.
-        Err(MaximizeError::NothingLeft { .. }) => best_candidate(&kept, &fresh, gp, region)?,
-        Err(error) => return Err(error),
-    };
-    best.work.values += kept.len() + fresh.len();
-    Ok(best)
+
+    /// The best of the kept and of the fresh candidates, as it is.
+    fn best_candidate(&self, kept: &[f64], fresh: &[f64]) -> Result<Maximum, MaximizeError> {
+        let of_kept = best_of(kept, self.gp.kept().points(), self.region);
+        match (of_kept, best_of(fresh, self.gp.fresh().points(), self.region)) {
+            (Ok(a), Ok(b)) => {
+                let mut work = a.work;
+                work += b.work;
+                Ok(Maximum { work, ..if b.value > a.value { b } else { a } })
+            }
+            (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
 }
 
 /// The utility at candidates; those outside the box have none.
@@ -72,23 +83,4 @@ fn values_within(
         }
     }
     values
-}
-
-/// The best of the kept and of the fresh candidates, as it is.
-fn best_candidate(
-    kept: &[f64],
-    fresh: &[f64],
-    gp: &GpState,
-    region: &Region<'_>,
-) -> Result<Maximum, MaximizeError> {
-    let of_kept = best_of(kept, gp.kept().points(), region);
-    match (of_kept, best_of(fresh, gp.fresh().points(), region)) {
-        (Ok(a), Ok(b)) => {
-            let mut work = a.work;
-            work += b.work;
-            Ok(Maximum { work, ..if b.value > a.value { b } else { a } })
-        }
-        (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
-        (Err(error), Err(_)) => Err(error),
-    }
 }

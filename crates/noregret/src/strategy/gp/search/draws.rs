@@ -10,7 +10,6 @@ use crate::math::rng::Stream;
 use crate::maximize::climb::Climber;
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::{MaximizeError, Maximum, Region, Taken, Work};
-use crate::space::Pool;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::history::{Choice, Duplicates, History};
 use crate::strategy::turn::Turn;
@@ -62,46 +61,34 @@ impl Draws {
     /// The same outside a turn.
     pub(crate) fn of(gp: &mut GpState, history: &History, rng: &mut Stream) -> Result<Self> {
         if let Some(pool) = history.space().as_pool() {
-            return Self::of_rows(gp, pool, rng);
-        }
-        // Where the mean itself is largest, which is seldom at a candidate.
-        gp.add_fresh(&summit(gp, history));
-        let (kept, fresh) = (gp.kept(), gp.fresh());
-        let of_kept = top(&bounds(kept), LOOKED_AT);
-        let of_fresh: Vec<usize> = (0..fresh.len()).collect();
-        let (joint, points) = Candidates::joint(gp.gp(), &[(kept, &of_kept), (fresh, &of_fresh)])?;
-        let rows = vec![None; points.len()];
-        Ok(Self {
-            joint,
-            points,
-            rows,
-            largest_mean: largest_mean(gp, kept),
-            largest_sd: largest_sd(gp, kept),
-        })
-    }
-
-    fn of_rows(gp: &GpState, pool: &Pool, rng: &mut Stream) -> Result<Self> {
-        let sampled; // rows of a pool that is too large to keep
-        let (kept, rows): (&Candidates, Vec<usize>) = if gp.kept().is_empty() {
+            if !gp.kept().is_empty() {
+                return Self::among(gp, gp.kept(), Some);
+            }
+            // The pool is too large to keep.
             let rows: Vec<usize> =
                 (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
             let mut points = Points::new(pool.dims());
             rows.iter().for_each(|&row| points.push(&pool.point(row)));
-            sampled = Candidates::new(gp.gp(), points);
-            (&sampled, rows)
-        } else {
-            (gp.kept(), (0..pool.len()).collect())
-        };
-        let of_kept = top(&bounds(kept), LOOKED_AT);
-        let (joint, points) = Candidates::joint(gp.gp(), &[(kept, &of_kept)])?;
-        let rows = of_kept.iter().map(|i| Some(rows[*i])).collect();
-        Ok(Self {
-            joint,
-            points,
-            rows,
-            largest_mean: largest_mean(gp, kept),
-            largest_sd: largest_sd(gp, kept),
-        })
+            return Self::among(gp, &Candidates::new(gp.gp(), points), |i| Some(rows[i]));
+        }
+        // Where the mean itself is largest, which is seldom at a candidate.
+        gp.add_fresh(&summit(gp, history));
+        Self::among(gp, gp.kept(), |_| None)
+    }
+
+    /// The most promising of these candidates, whose rows are `row`; where they are no rows, the fresh ones too.
+    fn among(gp: &GpState, set: &Candidates, row: impl Fn(usize) -> Option<usize>) -> Result<Self> {
+        let chosen = top(&bounds(set), LOOKED_AT);
+        let mut rows: Vec<Option<usize>> = chosen.iter().map(|i| row(*i)).collect();
+        let fresh: Vec<usize> =
+            if rows.iter().any(Option::is_some) { Vec::new() } else { (0..gp.fresh().len()).collect() };
+        let (joint, points) = Candidates::joint(gp.gp(), &[(set, &chosen), (gp.fresh(), &fresh)])?;
+        rows.resize(points.len(), None);
+        let means = set.mean().iter().chain(gp.fresh().mean()).copied();
+        let largest_mean = means.chain(gp.means_at_data()).fold(f64::NEG_INFINITY, f64::max);
+        let variances = set.observed_variance().iter().chain(gp.fresh().observed_variance());
+        let largest_sd = variances.copied().fold(0.0, f64::max).sqrt();
+        Ok(Self { joint, points, rows, largest_mean, largest_sd })
     }
 
     /// The posterior itself.
@@ -185,18 +172,6 @@ fn bounds(set: &Candidates) -> Vec<f64> {
     marginals.map(|(mean, variance)| mean + BOUND * variance.max(0.0).sqrt()).collect()
 }
 
-/// Over candidates and observed points.
-fn largest_mean(gp: &GpState, kept: &Candidates) -> f64 {
-    let means = kept.mean().iter().chain(gp.fresh().mean()).copied();
-    means.chain(gp.means_at_data()).fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// Over candidates.
-fn largest_sd(gp: &GpState, kept: &Candidates) -> f64 {
-    let variances = kept.observed_variance().iter().chain(gp.fresh().observed_variance());
-    variances.copied().fold(0.0, f64::max).sqrt()
-}
-
 /// A climb on the posterior mean from the best points known.
 fn summit(gp: &GpState, history: &History) -> Points {
     let means = gp.means_at_data();
@@ -223,17 +198,11 @@ mod tests {
     use crate::strategy::gp::model::GpModel;
     use crate::strategy::history::Outcome;
     use crate::strategy::memo::Memo;
+    use crate::strategy::testing::random_history;
     use crate::surrogate::gp::GpConfig;
 
     fn history(space: Space, n: usize) -> History {
-        let mut history = History::new(space, Duplicates::Avoid);
-        let mut rng = Seed(3).stream(Purpose::Experiment, 0, 0);
-        for _ in 0..n {
-            let x = history.space().sample(&mut rng).unwrap();
-            let y = -x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
-            history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
-        }
-        history
+        random_history(space, n, 3, |x| -x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>())
     }
 
     fn with_draws(history: &History, check: impl FnOnce(&GpState, &Draws, &mut Stream)) {

@@ -22,6 +22,7 @@ use crate::maximize::solver::Solver;
 use crate::maximize::{Maximize, MaximizeError, Maximum, Region};
 use crate::strategy::gp::model::GpState;
 use crate::strategy::turn::Turn;
+use candidates::OnCandidates;
 use large_pool::LargePool;
 use trust_region::{TrustBox, TrustRegion};
 pub use utility::CandidateUtility;
@@ -140,10 +141,11 @@ impl<'a> Search<'a> {
         if region.space.as_pool().is_some() {
             return Self::best_row(&mut self.large_pool, target, gp, &region, rng);
         }
-        match self.solver.build(ledger.rounds, region.space.dims(), ledger.grid) {
-            Some(maximizer) => maximizer.maximize(target, &region, rng),
-            None => candidates::maximize(target, self.solver.polished(), within, gp, &region),
+        if let Some(maximizer) = self.solver.build(ledger.rounds, region.space.dims(), ledger.grid) {
+            return maximizer.maximize(target, &region, rng);
         }
+        let polished = self.solver.polished();
+        OnCandidates { target, polished, gp, region: &region }.maximize(within)
     }
 
     /// The best row of a pool.
