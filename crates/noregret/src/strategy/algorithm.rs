@@ -63,7 +63,7 @@ algorithms! {
         "uniform random points: the baseline";
 
     /// Scrambled Sobol points.
-    Sobol(NoOptions) = "sobol", |_| Ok(model_free::sobol::Sobol),
+    Sobol(NoOptions) = "sobol", |_| Ok(model_free::sobol::SobolSearch),
         "Sobol 1967; Owen 1995 (scrambling)",
         "points spread evenly: for looking around, without a model";
 

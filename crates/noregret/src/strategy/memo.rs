@@ -85,12 +85,12 @@ pub struct Sparse {
     /// Points that were running when the model was last built from nothing, and are not among the arms.
     pub extras: Vec<Vec<f64>>,
     /// The batches since the model was last built from nothing.
-    pub starts: Vec<Start>,
+    pub starts: Vec<BatchStart>,
 }
 
 /// What a batch began with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
+pub struct BatchStart {
     /// Evaluations told.
     pub told: usize,
     /// Arms that were running, as often as they were.

@@ -11,9 +11,9 @@ use crate::strategy::{Proposal, Strategy};
 
 /// Scrambled Sobol points.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sobol;
+pub struct SobolSearch;
 
-impl Strategy for Sobol {
+impl Strategy for SobolSearch {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let mut turn = Turn::begin("sobol", history, q, rng);
         let count = turn.missing();

@@ -101,13 +101,13 @@ impl Dngo {
 }
 
 /// The improvement that is expected of points.
-struct Improvement<'a> {
+struct DngoAcquisition<'a> {
     network: &'a LearnedNetwork,
     layer: LastLayer,
     utility: Utility,
 }
 
-impl<'a> Improvement<'a> {
+impl<'a> DngoAcquisition<'a> {
     /// Given what was told, and points whose values will be as expected.
     fn new(network: &'a LearnedNetwork, running: &Points) -> Result<Self> {
         let running = network.encoder.encode(running, 0..running.len());
@@ -164,7 +164,7 @@ impl Strategy for Dngo {
         let mut turn = Opening::sobol(network, *initial_points).open("dngo", history, q, rng)?;
         let Some(learned) = self.learned.prepare(&mut turn)? else { return turn.finish() };
         while turn.wants_more() {
-            let improvement = Improvement::new(&learned, &turn.without_value())?;
+            let improvement = DngoAcquisition::new(&learned, &turn.without_value())?;
             let (region, rng) = turn.region_and_rng();
             let found = improvement.maximize(&region, *candidates, rng);
             turn.push(found)?;

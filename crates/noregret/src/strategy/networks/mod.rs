@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::surrogate::neural::NetworkConfig;
 use model::check_candidates;
-use model::search::Effort;
+use model::search::SearchBudget;
 
 /// What the algorithms that fit a network for every point can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl FitOptions {
         Ok(check_candidates(self.candidates)?)
     }
 
-    fn effort(&self) -> Effort {
-        Effort { candidates: self.candidates, polished: self.polished }
+    fn budget(&self) -> SearchBudget {
+        SearchBudget { candidates: self.candidates, polished: self.polished }
     }
 }

@@ -14,11 +14,11 @@ use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::networks::FitOptions;
+use crate::strategy::networks::model::encoded_history::EncodedHistory;
 use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
-use crate::strategy::networks::model::told::Told;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::draw::{Draw, TrainingData};
 use crate::surrogate::neural::epochs::Learner;
@@ -61,17 +61,24 @@ impl Strategy for NeuralGreedy {
             return turn.finish();
         }
         let encoder = network.encoder(history.space())?;
-        let told =
-            Told::new(history, history.len(), &encoder, *standardize, *noise, 0, &mut turn.diagnostics);
+        let told = EncodedHistory::new(
+            history,
+            history.len(),
+            &encoder,
+            *standardize,
+            *noise,
+            0,
+            &mut turn.diagnostics,
+        );
         let fit = |mut own: Stream| self.fit_perturbed(&told.data, &encoder, &mut own);
         let members: Vec<Result<(Draw, Diagnostics)>> =
             streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();
-        let effort = self.config.fit.effort();
+        let budget = self.config.fit.budget();
         let centers = told.centers();
         for member in members {
             let (draw, said) = member?;
             add_up(&said, &mut turn.diagnostics);
-            let found = maximize(&draw, effort, &centers, &mut turn);
+            let found = maximize(&draw, budget, &centers, &mut turn);
             turn.push(found)?;
         }
         turn.finish()

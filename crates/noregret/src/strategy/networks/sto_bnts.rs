@@ -29,10 +29,10 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::memo::{Neural, Trainings};
 use crate::strategy::networks::FitOptions;
+use crate::strategy::networks::model::encoded_history::EncodedHistory;
 use crate::strategy::networks::model::opening::{Initial, Opening};
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
-use crate::strategy::networks::model::told::Told;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::draw::{Draw, Sampler, TrainingData};
@@ -163,11 +163,18 @@ impl Strategy for StoBnts {
             return turn.finish();
         }
         let encoder = network.encoder(history.space())?;
-        let told =
-            Told::new(history, history.len(), &encoder, *standardize, *noise, 0, &mut turn.diagnostics);
+        let told = EncodedHistory::new(
+            history,
+            history.len(),
+            &encoder,
+            *standardize,
+            *noise,
+            0,
+            &mut turn.diagnostics,
+        );
         let sampler = self.sampler(encoder);
         let mut streams = self.streams(&mut turn);
-        let effort = self.config.fit.effort();
+        let budget = self.config.fit.budget();
         let (centers, mut account) = (told.centers(), Account::default());
         // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
         let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
@@ -177,7 +184,7 @@ impl Strategy for StoBnts {
             for draw in draws {
                 let draw = draw?;
                 account.add(&draw.fitted);
-                let found = maximize(&draw, effort, &centers, &mut turn);
+                let found = maximize(&draw, budget, &centers, &mut turn);
                 turn.push(found)?;
             }
         }

@@ -103,17 +103,17 @@ impl Strategy for RandomForest {
         if !turn.wants_more() {
             return turn.finish();
         }
-        let mut belief = Belief::new(&self.config.forest, history, turn.rng);
-        belief.assume(&turn.without_value(), turn.rng);
+        let mut model = ForestModel::new(&self.config.forest, history, turn.rng);
+        model.assume(&turn.without_value(), turn.rng);
         while turn.wants_more() {
             let (region, rng) = turn.region_and_rng();
-            let found = self.maximize(&belief, &region, rng);
+            let found = self.maximize(&model, &region, rng);
             let x = turn.push(found)?.x.clone();
             if turn.wants_more() {
-                belief.assume(&Points::from_columns(x.len(), &x), turn.rng);
+                model.assume(&Points::from_columns(x.len(), &x), turn.rng);
             }
         }
-        turn.diagnostics.counters = belief.counters(history.len());
+        turn.diagnostics.counters = model.counters(history.len());
         turn.finish()
     }
 }
@@ -122,13 +122,13 @@ impl RandomForest {
     /// The point of the highest expected improvement that was found.
     fn maximize(
         &self,
-        belief: &Belief<'_>,
+        model: &ForestModel<'_>,
         region: &Region<'_>,
         rng: &mut Stream,
     ) -> Result<Maximum, MaximizeError> {
-        let utility = Utility::LogExpectedImprovement { best: belief.incumbent() };
+        let utility = Utility::LogExpectedImprovement { best: model.incumbent() };
         let score = |points: &Points| {
-            let marginals = belief.forest.marginals(points);
+            let marginals = model.forest.marginals(points);
             let mut values = vec![0.0; points.len()];
             utility.values(&marginals.mean, &marginals.variance, &mut values);
             values
@@ -139,7 +139,7 @@ impl RandomForest {
         if let Some(all) = self.whole(region) {
             return best_of(&score(&all), &all, region);
         }
-        let candidates = self.candidates(belief, region, rng)?;
+        let candidates = self.candidates(model, region, rng)?;
         let mut best = best_of(&score(&candidates), &candidates, region)?;
         for _ in 0..ROUNDS {
             let near = neighbors(&best.x, region, self.config.candidates.div_ceil(SHARE_OF_ROUND), rng);
@@ -165,7 +165,7 @@ impl RandomForest {
     /// difference, the first has it: a Sobol point.
     fn candidates(
         &self,
-        belief: &Belief<'_>,
+        model: &ForestModel<'_>,
         region: &Region<'_>,
         rng: &mut Stream,
     ) -> Result<Points, MaximizeError> {
@@ -173,9 +173,9 @@ impl RandomForest {
         let mut spread = region.sobol(self.config.candidates - 2 * quarter, rng)?;
         let mut add = |points: &Points| (0..points.len()).for_each(|i| spread.push(&points.point(i)));
         add(&region.uniform(quarter, rng)?);
-        let centers = top(&belief.means, CENTERS);
+        let centers = top(&model.means, CENTERS);
         for &center in &centers {
-            add(&neighbors(&belief.points.point(center), region, quarter.div_ceil(centers.len()), rng));
+            add(&neighbors(&model.points.point(center), region, quarter.div_ceil(centers.len()), rng));
         }
         Ok(spread)
     }
@@ -201,7 +201,7 @@ fn neighbors(center: &[f64], region: &Region<'_>, count: usize, rng: &mut Stream
 }
 
 /// What was told and what is assumed, with the forest fitted to both.
-struct Belief<'a> {
+struct ForestModel<'a> {
     config: &'a ForestConfig,
     history: &'a History,
     points: Points,
@@ -212,7 +212,7 @@ struct Belief<'a> {
     means: Vec<f64>,
 }
 
-impl<'a> Belief<'a> {
+impl<'a> ForestModel<'a> {
     /// What was told.
     fn new(config: &'a ForestConfig, history: &'a History, rng: &mut Stream) -> Self {
         let (mut y, _) = values_with_worst(history.outcomes());
@@ -300,13 +300,13 @@ mod tests {
             history.add(&at(row), value(-(row as f64 - 30.0).abs()));
         }
         let config = ForestConfig::default();
-        let mut belief = Belief::new(&config, &history, &mut stream(1, 0));
-        let before = belief.forest.marginals(&Points::from_columns(1, &pool.point(34)));
+        let mut model = ForestModel::new(&config, &history, &mut stream(1, 0));
+        let before = model.forest.marginals(&Points::from_columns(1, &pool.point(34)));
         let running = Points::from_columns(1, &[pool.point(34), pool.point(34), pool.point(34)].concat());
-        belief.assume(&running, &mut stream(1, 0));
-        let after = belief.forest.marginals(&Points::from_columns(1, &pool.point(34)));
+        model.assume(&running, &mut stream(1, 0));
+        let after = model.forest.marginals(&Points::from_columns(1, &pool.point(34)));
         assert!(after.variance[0] < 0.5 * before.variance[0], "{before:?} {after:?}");
-        assert_eq!(belief.y[belief.y.len() - 1].to_bits(), before.mean[0].to_bits());
+        assert_eq!(model.y[model.y.len() - 1].to_bits(), before.mean[0].to_bits());
     }
 
     #[test]

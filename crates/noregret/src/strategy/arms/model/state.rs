@@ -11,7 +11,7 @@ use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Region};
 use crate::space::Space;
 use crate::strategy::history::{Choice, History, Outcome};
-use crate::strategy::memo::{Fit, Sparse, Start};
+use crate::strategy::memo::{BatchStart, Fit, Sparse};
 use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Nystrom, PullsByArm};
 use crate::surrogate::points::Points;
@@ -149,7 +149,7 @@ impl ArmsState {
                 *self = Self::new(config, history, self.fit.clone(), sparse, told, Some(running))?;
             }
             self.sparse.starts.clear();
-            let start = Start { running: self.arms_of(running), told, ..Start::default() };
+            let start = BatchStart { running: self.arms_of(running), told, ..BatchStart::default() };
             self.collect(history, &start);
             let dictionary = if self.model.dictionary().is_empty() {
                 self.bless(config, before)?
@@ -157,10 +157,10 @@ impl ArmsState {
                 self.sample(config, |arm| self.model.variance(arm), &before)
             };
             (self.told, self.data) = (0, PullsByArm::new());
-            self.apply(history, Start { added: dictionary, ..start })?;
+            self.apply(history, BatchStart { added: dictionary, ..start })?;
             return Ok(());
         }
-        let mut start = Start { running: self.arms_of(running), told, ..Start::default() };
+        let mut start = BatchStart { running: self.arms_of(running), told, ..BatchStart::default() };
         let (told, data) = (self.told, self.data.clone());
         self.collect(history, &start);
         let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
@@ -183,7 +183,7 @@ impl ArmsState {
     }
 
     /// Brings the data to the beginning of a batch.
-    fn collect(&mut self, history: &History, start: &Start) {
+    fn collect(&mut self, history: &History, start: &BatchStart) {
         for i in self.told..start.told {
             let x = history.points().point(i);
             let Some(arm) = self.arm(history.rows()[i], &x) else { continue };
@@ -204,7 +204,7 @@ impl ArmsState {
     }
 
     /// Brings data and model to the beginning of a batch.
-    fn apply(&mut self, history: &History, start: Start) -> Result<(), NotPositiveDefinite> {
+    fn apply(&mut self, history: &History, start: BatchStart) -> Result<(), NotPositiveDefinite> {
         self.collect(history, &start);
         if self.sparse.starts.is_empty() {
             self.model.rebuild(&self.data, &start.added)?;
@@ -214,7 +214,7 @@ impl ArmsState {
             let rebuilt = self.model.advance(&self.data, &dictionary)?;
             if rebuilt && self.sparse.extras.is_empty() {
                 // What came before is no longer needed to get here.
-                self.sparse.starts = vec![Start { removed: Vec::new(), added: dictionary, ..start }];
+                self.sparse.starts = vec![BatchStart { removed: Vec::new(), added: dictionary, ..start }];
                 return Ok(());
             }
         }

@@ -2,8 +2,8 @@
 
 use rand::{Rng, SeedableRng};
 
+use super::encoded_history::EncodedHistory;
 use super::learning::{Assignment, Learning, Start};
-use super::told::Told;
 use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
@@ -39,7 +39,7 @@ pub(crate) struct LearnedNetwork {
     pub(crate) start: Vec<f32>,
     /// Parameters now.
     pub(crate) theta: Vec<f32>,
-    pub(crate) told: Told,
+    pub(crate) told: EncodedHistory,
 }
 
 impl Learned {
@@ -62,14 +62,15 @@ impl Learned {
         // Noise is a share of the values' deviation whose square is the ridge.
         let noise = ridge.sqrt();
         let told = |n: usize, diagnostics: &mut Diagnostics| {
-            Told::new(history, n, &encoder, *standardize, noise, neural.seed, diagnostics)
+            EncodedHistory::new(history, n, &encoder, *standardize, noise, neural.seed, diagnostics)
         };
-        let teach = |k: usize, told: &Told, learner: &mut Learner, diagnostics: &mut Diagnostics| {
-            let mut rng = Stream::seed_from_u64(neural.seed);
-            rng.set_stream(k as u64 + 1);
-            let task = Assignment { network: &network, data: &told.data, ridge: *ridge, start: &start };
-            learning.teach(task, learner, &mut rng, diagnostics)
-        };
+        let teach =
+            |k: usize, told: &EncodedHistory, learner: &mut Learner, diagnostics: &mut Diagnostics| {
+                let mut rng = Stream::seed_from_u64(neural.seed);
+                rng.set_stream(k as u64 + 1);
+                let task = Assignment { network: &network, data: &told.data, ridge: *ridge, start: &start };
+                learning.teach(task, learner, &mut rng, diagnostics)
+            };
         let n = history.len();
         let now = told(n, &mut turn.diagnostics);
         let mut learner = Learner::new(start.clone());

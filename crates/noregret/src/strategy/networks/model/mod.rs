@@ -1,14 +1,14 @@
-//! What algorithms with a network share: `opening` (the first points), `told` (the data as it takes them), `learning` and
+//! What algorithms with a network share: `opening` (the first points), `encoded_history` (the data as it takes them), `learning` and
 //! `learned` (a network that learns along with a study), `belief` and `field` (its uncertainty, and where that is searched),
 //! `search` (the best point of a drawn function).
 
 pub(crate) mod belief;
+pub(crate) mod encoded_history;
 pub(crate) mod field;
 pub(crate) mod learned;
 pub(crate) mod learning;
 pub(crate) mod opening;
 pub(crate) mod search;
-pub(crate) mod told;
 
 use faer::Mat;
 use rand::{Rng, SeedableRng};

@@ -1,6 +1,6 @@
 //! The search for the best point of a function that a network gives.
 
-use super::told::CENTERS;
+use super::encoded_history::CENTERS;
 use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
 use crate::maximize::climb::Climber;
@@ -35,7 +35,7 @@ pub(crate) fn candidates(
 
 /// How many candidates a function is evaluated at, and how many of the best are climbed from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct SearchBudget {
     pub(crate) candidates: usize,
     pub(crate) polished: usize,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Effort {
 /// of which it is climbed. Without gradients, candidates close in on the best one.
 pub(crate) fn maximize(
     draw: &Draw,
-    effort: Effort,
+    budget: SearchBudget,
     centers: &[Vec<f64>],
     turn: &mut Turn<'_>,
 ) -> Result<Maximum, MaximizeError> {
@@ -52,15 +52,15 @@ pub(crate) fn maximize(
     if region.space.as_pool().is_some() {
         return Exhaustive.maximize(draw, &region, rng);
     }
-    let points = candidates(&region, effort.candidates, centers, rng)?;
+    let points = candidates(&region, budget.candidates, centers, rng)?;
     let values = Acquisition::values(draw, &points);
-    if effort.polished == 0 {
+    if budget.polished == 0 {
         return best_of(&values, &points, &region);
     }
     if !draw.is_differentiable() {
         return close_in(|points| Acquisition::values(draw, points), &values, &points, &region, rng);
     }
-    let starts = points.select(&top(&values, effort.polished));
+    let starts = points.select(&top(&values, budget.polished));
     let climbs =
         MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
     let mut best = match climbs.climb_from(draw, &region, &starts) {

@@ -17,13 +17,13 @@ pub(super) const CENTERS: usize = 3;
 const LARGEST: f64 = 1e15;
 
 /// What a network is fitted to, and what its values mean.
-pub(crate) struct Told {
+pub(crate) struct EncodedHistory {
     pub(crate) data: TrainingData,
     /// The same points in the unit cube.
     pub(crate) points: Points,
 }
 
-impl Told {
+impl EncodedHistory {
     /// All evaluations, or a subset of them if they are too many. Failures stand with the worst value.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub(crate) fn new(
