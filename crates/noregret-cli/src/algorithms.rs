@@ -11,7 +11,7 @@ use crate::common_args::JsonArg;
 /// Flags of `noregret algorithms`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct AlgorithmsArgs {
     #[command(flatten)]
     json: JsonArg,
 }
@@ -23,7 +23,7 @@ Examples:
 
 In a study file: algorithm = \"gp-ucb\", or with options algorithm = { name = \"gp-ucb\", initial_points = 10 }.";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &AlgorithmsArgs, out: &mut dyn Write) -> Result<(), Error> {
     let all = Algorithm::all();
     if args.json.json {
         serde_json::to_writer_pretty(&mut *out, &all)?;

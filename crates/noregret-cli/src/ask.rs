@@ -16,7 +16,7 @@ use crate::{NothingLeft, UsageError};
 /// Flags of `noregret ask`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct AskArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// How many trials, decided on together [default: the study's batch]
@@ -41,7 +41,7 @@ Examples:
 Trials that were asked for and not told are taken into account by the next ones. A study needs no objective command
 for this: `[objective] command = [\"none\"]` will do.";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut target = args.study.locate()?;
     if args.dry_run && target.file.is_some() && target.url.is_missing() {
         target.url = StorageUrl::Memory; // looking makes nothing

@@ -11,7 +11,7 @@ use noregret_bench::papers::{bbkb, bbob, inexact, neural_bo, sto_bnts, ts_rsr};
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
-pub(crate) struct Args {
+pub(crate) struct BenchArgs {
     #[command(subcommand)]
     experiment: Experiment,
 }
@@ -51,7 +51,7 @@ enum Experiment {
     Store(store::StoreArgs),
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Error> {
     match &args.experiment {
         Experiment::Auto(args) => auto::run(args, out)?,
         Experiment::Bbkb(args) => bbkb::run(args, out)?,

@@ -11,7 +11,7 @@ use crate::target::StudyArgs;
 /// Flags of `noregret best`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct BestArgs {
     #[command(flatten)]
     study: StudyArgs,
     #[command(flatten)]
@@ -26,7 +26,7 @@ Examples:
 `best observed` has the best value told, which with noise is the luckiest one. `recommended` has the best mean under the
 model, with a 95 % interval for its value without noise: with noise, use this one.";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &BestArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut shared = args.study.locate()?.open_existing()?;
     let recommended = shared.study().recommended()?;
     let regret = shared.study().remaining_regret()?;

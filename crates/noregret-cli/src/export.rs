@@ -18,7 +18,7 @@ use crate::trial_json::TrialJson;
 /// Flags of `noregret export`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct ExportArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// The format [default: by the name of the output, else csv]
@@ -45,7 +45,7 @@ Examples:
   noregret export study.toml --output trials.parquet
   noregret tell other.toml --from trials.csv      carry results into another study";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<(), Error> {
     let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
     let mut shared = args.study.locate()?.open_existing()?;
     match &args.output {

@@ -59,26 +59,26 @@ Exit codes: 0 done, 1 failure, 2 wrong usage or invalid study file, 3 nothing le
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Start a study, or go on with it: ask, evaluate, tell
-    Run(run::Args),
+    Run(run::RunArgs),
     /// Hand out trials for you to evaluate
-    Ask(ask::Args),
+    Ask(ask::AskArgs),
     /// Tell the result of a trial, or add results from elsewhere
-    Tell(tell::Args),
+    Tell(tell::TellArgs),
     /// List all trials
-    Trials(trials::Args),
+    Trials(trials::TrialsArgs),
     /// Show what to use: the best observed trial and the recommended one
-    Best(best::Args),
+    Best(best::BestArgs),
     /// Show how a study is going: history, model, importance of parameters
-    Show(show::Args),
+    Show(show::ShowArgs),
     /// Write all trials as CSV, JSON or Parquet
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// List the algorithms, what each is for, and where it was published
-    Algorithms(algorithms::Args),
+    Algorithms(algorithms::AlgorithmsArgs),
     /// Print the JSON Schema of the study file
     #[command(after_help = schema::AFTER_HELP)]
     Schema,
     /// Repeat an experiment of the papers
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// Print completions for a shell
     Completions(manual::CompletionsArgs),
     /// Print the manual page, or write one for each command

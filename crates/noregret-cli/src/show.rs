@@ -20,7 +20,7 @@ const BAR: f64 = 30.0;
 /// Flags of `noregret show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct ShowArgs {
     #[command(flatten)]
     study: StudyArgs,
     #[command(flatten)]
@@ -35,7 +35,7 @@ Examples:
 Importance is the share of the model's variation over the space that a parameter explains on its own; what is left to
 100 % are interactions. Remaining regret is what the best point may still gain, by the model.";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut shared = args.study.locate()?.open_existing()?;
     let recommended = shared.study().recommended()?;
     let insight = shared.study().insight()?;

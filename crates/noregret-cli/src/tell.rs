@@ -17,7 +17,7 @@ use crate::target::{StudyArgs, Target};
 /// Flags of `noregret tell`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = USAGE)]
-pub(crate) struct Args {
+pub(crate) struct TellArgs {
     /// The study file, unless --study names the study
     #[arg(value_name = "STUDY")]
     first: Option<String>,
@@ -63,7 +63,7 @@ Examples:
 
 Telling the same twice changes nothing. Another value for a trial that has one is recorded, and not counted.";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &TellArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut words: VecDeque<&String> =
         [&args.first, &args.second, &args.third].into_iter().flatten().collect();
     let expected = match (&args.from, &args.fail) {

@@ -22,7 +22,7 @@ const SHOWN: usize = 100;
 /// Flags of `noregret trials`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct TrialsArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// Only trials in this state
@@ -46,7 +46,7 @@ Examples:
   noregret trials study.toml --state failed
   noregret trials study.toml --json | jq -r 'select(.state == \"complete\") | [.number, .value] | @tsv'";
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &TrialsArgs, out: &mut dyn Write) -> Result<(), Error> {
     let target = args.study.locate()?;
     let store = target.store()?;
     let (_, space) = target.defined(&*store)?;

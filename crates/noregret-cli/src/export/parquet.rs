@@ -16,7 +16,7 @@ use super::parameter_column;
 use crate::trial_json::TrialJson;
 
 /// A column before it is written.
-enum Column {
+enum ColumnData {
     Integers(Vec<Option<i64>>),
     /// Milliseconds since 1970, UTC.
     Times(Vec<Option<i64>>),
@@ -35,10 +35,10 @@ pub(super) fn write(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Resu
     let mut group = writer.next_row_group()?;
     for (_, column) in &columns {
         match column {
-            Column::Integers(cells) | Column::Times(cells) => put::<Int64Type>(&mut group, cells)?,
-            Column::Floats(cells) => put::<DoubleType>(&mut group, cells)?,
-            Column::Bools(cells) => put::<BoolType>(&mut group, cells)?,
-            Column::Texts(cells) => put::<ByteArrayType>(&mut group, cells)?,
+            ColumnData::Integers(cells) | ColumnData::Times(cells) => put::<Int64Type>(&mut group, cells)?,
+            ColumnData::Floats(cells) => put::<DoubleType>(&mut group, cells)?,
+            ColumnData::Bools(cells) => put::<BoolType>(&mut group, cells)?,
+            ColumnData::Texts(cells) => put::<ByteArrayType>(&mut group, cells)?,
         }
     }
     group.close()?;
@@ -47,13 +47,13 @@ pub(super) fn write(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-fn field(name: &str, column: &Column) -> Result<Arc<Type>, Error> {
+fn field(name: &str, column: &ColumnData) -> Result<Arc<Type>, Error> {
     let (physical, converted) = match column {
-        Column::Integers(_) => (Physical::INT64, ConvertedType::NONE),
-        Column::Times(_) => (Physical::INT64, ConvertedType::TIMESTAMP_MILLIS),
-        Column::Floats(_) => (Physical::DOUBLE, ConvertedType::NONE),
-        Column::Bools(_) => (Physical::BOOLEAN, ConvertedType::NONE),
-        Column::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        ColumnData::Integers(_) => (Physical::INT64, ConvertedType::NONE),
+        ColumnData::Times(_) => (Physical::INT64, ConvertedType::TIMESTAMP_MILLIS),
+        ColumnData::Floats(_) => (Physical::DOUBLE, ConvertedType::NONE),
+        ColumnData::Bools(_) => (Physical::BOOLEAN, ConvertedType::NONE),
+        ColumnData::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
     };
     let builder = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
     Ok(Arc::new(builder.with_converted_type(converted).build()?))
@@ -72,7 +72,7 @@ fn put<T: DataType>(
     Ok(())
 }
 
-fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
+fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, ColumnData)> {
     let trials: Vec<TrialJson<'_>> = records.iter().map(|record| TrialJson::new(record, space)).collect();
     let text = |text: &str| Some(ByteArray::from(text));
     let time = |time: Timestamp| Some(time.0);
@@ -80,12 +80,12 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
     let attrs =
         |t: &TrialJson<'_>| text(&serde_json::to_string(t.attrs).ok().filter(|_| !t.attrs.is_empty())?);
     let mut columns = vec![
-        ("number".to_owned(), Column::Integers(trials.iter().map(|t| count(t.number)).collect())),
-        ("state".to_owned(), Column::Texts(trials.iter().map(|t| text(t.state)).collect())),
+        ("number".to_owned(), ColumnData::Integers(trials.iter().map(|t| count(t.number)).collect())),
+        ("state".to_owned(), ColumnData::Texts(trials.iter().map(|t| text(t.state)).collect())),
     ];
     if space.as_pool().is_some() {
         let ids = trials.iter().map(|t| t.id.as_deref().and_then(text)).collect();
-        columns.push(("id".into(), Column::Texts(ids)));
+        columns.push(("id".into(), ColumnData::Texts(ids)));
     }
     let params: Vec<Params> = records.iter().map(|record| record.params(space)).collect();
     let declared: Vec<Option<&Param>> = if space.as_pool().is_some() {
@@ -97,36 +97,38 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, Column)> {
         columns.push((parameter_column(name), parameter(name, param, &params)));
     }
     let more = [
-        ("value", Column::Floats(trials.iter().map(|t| t.value).collect())),
-        ("noise_var", Column::Floats(trials.iter().map(|t| t.noise_var).collect())),
-        ("reason", Column::Texts(trials.iter().map(|t| t.reason.and_then(text)).collect())),
-        ("attempts", Column::Integers(trials.iter().map(|t| count(t.attempts.into())).collect())),
-        ("asked", Column::Times(records.iter().map(|r| time(r.asked)).collect())),
-        ("started", Column::Times(records.iter().map(|r| r.started.and_then(time)).collect())),
-        ("ended", Column::Times(records.iter().map(|r| r.ended.and_then(time)).collect())),
-        ("seconds", Column::Floats(trials.iter().map(|t| t.seconds).collect())),
-        ("attrs", Column::Texts(trials.iter().map(attrs).collect())),
+        ("value", ColumnData::Floats(trials.iter().map(|t| t.value).collect())),
+        ("noise_var", ColumnData::Floats(trials.iter().map(|t| t.noise_var).collect())),
+        ("reason", ColumnData::Texts(trials.iter().map(|t| t.reason.and_then(text)).collect())),
+        ("attempts", ColumnData::Integers(trials.iter().map(|t| count(t.attempts.into())).collect())),
+        ("asked", ColumnData::Times(records.iter().map(|r| time(r.asked)).collect())),
+        ("started", ColumnData::Times(records.iter().map(|r| r.started.and_then(time)).collect())),
+        ("ended", ColumnData::Times(records.iter().map(|r| r.ended.and_then(time)).collect())),
+        ("seconds", ColumnData::Floats(trials.iter().map(|t| t.seconds).collect())),
+        ("attrs", ColumnData::Texts(trials.iter().map(attrs).collect())),
     ];
     columns.extend(more.map(|(name, column)| (name.to_owned(), column)));
     columns
 }
 
 /// A parameter in the narrowest type that holds all of its values.
-fn parameter(name: &str, param: Option<&Param>, params: &[Params]) -> Column {
+fn parameter(name: &str, param: Option<&Param>, params: &[Params]) -> ColumnData {
     let cells = || params.iter().map(|params| params.get(name));
     let choices = match param {
         Some(Param::Categorical { choices } | Param::Ordinal { values: choices }) => choices.as_slice(),
-        Some(Param::Bool {}) => return Column::Bools(cells().map(|v| v?.as_bool()).collect()),
-        Some(Param::Int { .. }) => return Column::Integers(cells().map(|v| v?.as_i64()).collect()),
-        Some(Param::Float { .. }) | None => return Column::Floats(cells().map(|v| v?.as_f64()).collect()),
+        Some(Param::Bool {}) => return ColumnData::Bools(cells().map(|v| v?.as_bool()).collect()),
+        Some(Param::Int { .. }) => return ColumnData::Integers(cells().map(|v| v?.as_i64()).collect()),
+        Some(Param::Float { .. }) | None => {
+            return ColumnData::Floats(cells().map(|v| v?.as_f64()).collect());
+        }
     };
     if choices.iter().all(|choice| matches!(choice, Value::Int(_))) {
-        Column::Integers(cells().map(|v| v?.as_i64()).collect())
+        ColumnData::Integers(cells().map(|v| v?.as_i64()).collect())
     } else if choices.iter().all(|choice| choice.as_f64().is_some()) {
-        Column::Floats(cells().map(|v| v?.as_f64()).collect())
+        ColumnData::Floats(cells().map(|v| v?.as_f64()).collect())
     } else if choices.iter().all(|choice| choice.as_bool().is_some()) {
-        Column::Bools(cells().map(|v| v?.as_bool()).collect())
+        ColumnData::Bools(cells().map(|v| v?.as_bool()).collect())
     } else {
-        Column::Texts(cells().map(|v| v.map(|v| ByteArray::from(v.to_string().as_str()))).collect())
+        ColumnData::Texts(cells().map(|v| v.map(|v| ByteArray::from(v.to_string().as_str()))).collect())
     }
 }

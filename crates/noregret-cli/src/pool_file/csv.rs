@@ -5,13 +5,13 @@ use std::path::Path;
 use csv::{ByteRecord, Position, ReaderBuilder};
 use noregret::space::Ids;
 
-use super::error::{Place, Problem};
+use super::error::{CellPosition, PoolFileProblem};
 use super::{Table, Wanted};
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
 
-pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
+pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
     let mut reader = ReaderBuilder::new().buffer_capacity(BUFFER).from_path(path)?;
     let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
     let mut columns = wanted.find(&header)?;
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
             columns.features =
                 (0..header.len()).filter(|i| Some(*i) != columns.id).filter(is_number).collect();
             if columns.features.is_empty() {
-                return Err(Problem::NoFeatures);
+                return Err(PoolFileProblem::NoFeatures);
             }
         }
         is_first = false;
@@ -38,10 +38,18 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
         if let (Some(ids), Some(i)) = (&mut ids, columns.id) {
             match text(&record, i) {
                 Some("") => {
-                    return Err(Problem::Missing { place: place(&record), column: header[i].clone() });
+                    return Err(PoolFileProblem::Missing {
+                        place: place(&record),
+                        column: header[i].clone(),
+                    });
                 }
                 Some(id) => ids.push(id),
-                None => return Err(Problem::IdNotText { place: place(&record), column: header[i].clone() }),
+                None => {
+                    return Err(PoolFileProblem::IdNotText {
+                        place: place(&record),
+                        column: header[i].clone(),
+                    });
+                }
             }
         }
     }
@@ -54,20 +62,20 @@ fn text(record: &ByteRecord, i: usize) -> Option<&str> {
     std::str::from_utf8(record.get(i)?).ok().map(str::trim)
 }
 
-fn place(record: &ByteRecord) -> Place {
-    Place::Line(record.position().map_or(0, Position::line))
+fn place(record: &ByteRecord) -> CellPosition {
+    CellPosition::Line(record.position().map_or(0, Position::line))
 }
 
 /// What is wrong with a cell.
-fn no_number(record: &ByteRecord, i: usize, column: &str) -> Problem {
+fn no_number(record: &ByteRecord, i: usize, column: &str) -> PoolFileProblem {
     let text = String::from_utf8_lossy(record.get(i).unwrap_or_default()).trim().to_owned();
     let (place, column) = (place(record), column.to_owned());
     if text.is_empty() {
-        Problem::Missing { place, column }
+        PoolFileProblem::Missing { place, column }
     } else if text.parse::<f64>().is_ok_and(f64::is_finite) {
-        Problem::TooLarge { place, column, text }
+        PoolFileProblem::TooLarge { place, column, text }
     } else {
-        Problem::NotANumber { place, column, text }
+        PoolFileProblem::NotANumber { place, column, text }
     }
 }
 

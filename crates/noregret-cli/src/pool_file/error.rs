@@ -13,12 +13,12 @@ pub(crate) struct PoolFileError {
     /// The file.
     pub(super) path: PathBuf,
     /// What is wrong with it.
-    pub(super) problem: Problem,
+    pub(super) problem: PoolFileProblem,
 }
 
 /// What is wrong with the file of a pool, and where.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Problem {
+pub(super) enum PoolFileProblem {
     // Files.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -43,13 +43,13 @@ pub(super) enum Problem {
 
     // Cells.
     #[error("{place}, column `{column}`: {text:?} is no finite number")]
-    NotANumber { place: Place, column: String, text: String },
+    NotANumber { place: CellPosition, column: String, text: String },
     #[error("{place}, column `{column}`: {text} does not fit a 32-bit float, which goes up to 3.4e38")]
-    TooLarge { place: Place, column: String, text: String },
+    TooLarge { place: CellPosition, column: String, text: String },
     #[error("{place}, column `{column}`: the cell is empty")]
-    Missing { place: Place, column: String },
+    Missing { place: CellPosition, column: String },
     #[error("{place}, column `{column}`: the id is no UTF-8 text")]
-    IdNotText { place: Place, column: String },
+    IdNotText { place: CellPosition, column: String },
 
     // What only Parquet or npy can get wrong.
     #[error("column `{column}` has {found} rows in a group of {expected}: the file is damaged")]
@@ -76,12 +76,12 @@ pub(super) enum Problem {
 
 /// Where a cell is: counted as editors do in a text, and as pools do elsewhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum CellPosition {
     Line(u64),
     Row(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CellPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
@@ -90,7 +90,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl From<::csv::Error> for Problem {
+impl From<::csv::Error> for PoolFileProblem {
     fn from(error: ::csv::Error) -> Self {
         if !error.is_io_error() {
             return Self::Csv(error);
@@ -102,7 +102,7 @@ impl From<::csv::Error> for Problem {
     }
 }
 
-impl From<SpaceError> for Problem {
+impl From<SpaceError> for PoolFileProblem {
     fn from(error: SpaceError) -> Self {
         Self::Pool(Box::new(error))
     }

@@ -11,7 +11,7 @@ use noregret::Pool;
 use noregret::space::{Ids, nearest};
 
 pub(crate) use error::PoolFileError;
-use error::{Place, Problem};
+use error::{CellPosition, PoolFileProblem};
 
 /// Columns that were asked for.
 struct Wanted<'a> {
@@ -44,16 +44,16 @@ pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result
         Some("csv") => csv::read(path, &wanted),
         Some("parquet") => parquet::read(path, &wanted),
         Some("npy") => npy::read(path, &wanted),
-        _ => Err(Problem::Extension),
+        _ => Err(PoolFileProblem::Extension),
     };
     table.and_then(Table::into_pool).map_err(|problem| PoolFileError { path: path.into(), problem })
 }
 
 impl Wanted<'_> {
     /// Where the columns are; no features if none were named.
-    fn find(&self, header: &[String]) -> Result<Columns, Problem> {
+    fn find(&self, header: &[String]) -> Result<Columns, PoolFileProblem> {
         let column = |name: &str| {
-            header.iter().position(|known| known == name).ok_or_else(|| Problem::NoColumn {
+            header.iter().position(|known| known == name).ok_or_else(|| PoolFileProblem::NoColumn {
                 column: name.into(),
                 nearest: nearest(name, header.iter().map(String::as_str)),
             })
@@ -64,7 +64,7 @@ impl Wanted<'_> {
 }
 
 impl Table {
-    fn into_pool(mut self) -> Result<Pool, Problem> {
+    fn into_pool(mut self) -> Result<Pool, PoolFileProblem> {
         self.cells.shrink_to_fit();
         let pool = Pool::from_f32(self.cells, self.names.len())?.with_names(self.names)?;
         Ok(match self.ids {
@@ -75,25 +75,25 @@ impl Table {
 }
 
 /// Room for all cells, or an error where a header promises more than there can be.
-fn zeros(rows: usize, columns: usize) -> Result<Vec<f32>, Problem> {
+fn zeros(rows: usize, columns: usize) -> Result<Vec<f32>, PoolFileProblem> {
     let mut cells = Vec::new();
     let count = rows.checked_mul(columns).filter(|&count| cells.try_reserve_exact(count).is_ok());
-    cells.resize(count.ok_or(Problem::OutOfMemory { rows, columns })?, 0.0);
+    cells.resize(count.ok_or(PoolFileProblem::OutOfMemory { rows, columns })?, 0.0);
     Ok(cells)
 }
 
 /// A number as pools keep it.
 #[expect(clippy::cast_possible_truncation, reason = "rounds, as wanted here")]
-fn narrow(x: f64, row: usize, column: &str) -> Result<f32, Problem> {
+fn narrow(x: f64, row: usize, column: &str) -> Result<f32, PoolFileProblem> {
     let narrow = x as f32;
     if narrow.is_finite() {
         return Ok(narrow);
     }
-    let (place, column) = (Place::Row(row), column.to_owned());
+    let (place, column) = (CellPosition::Row(row), column.to_owned());
     Err(if x.is_finite() {
-        Problem::TooLarge { place, column, text: format!("{x:e}") }
+        PoolFileProblem::TooLarge { place, column, text: format!("{x:e}") }
     } else {
-        Problem::NotANumber { place, column, text: x.to_string() }
+        PoolFileProblem::NotANumber { place, column, text: x.to_string() }
     })
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use noregret::SpaceError;
 
-use super::error::Problem;
+use super::error::PoolFileProblem;
 use super::{Table, Wanted, narrow, zeros};
 
 /// Bytes read at a time.
@@ -17,9 +17,9 @@ const BUFFER: usize = 1 << 16;
 /// Headers take a hundred bytes; longer ones than this are those of structured arrays, or no headers.
 const LONGEST_HEADER: u32 = 1 << 16;
 
-pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
+pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
     if wanted.id.is_some() {
-        return Err(Problem::NpyId);
+        return Err(PoolFileProblem::NpyId);
     }
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
     let found = bytes.saturating_sub(header.bytes);
     let expected = rows as u128 * columns as u128 * dtype.size as u128;
     if expected != u128::from(found) {
-        return Err(Problem::NpySize { rows, columns, expected, found });
+        return Err(PoolFileProblem::NpySize { rows, columns, expected, found });
     }
     if expected == 0 {
         return Err(SpaceError::EmptyPool { rows, dims: columns }.into());
@@ -67,14 +67,14 @@ struct Header {
 }
 
 impl Header {
-    fn read(reader: &mut impl Read) -> Result<Self, Problem> {
+    fn read(reader: &mut impl Read) -> Result<Self, PoolFileProblem> {
         let mut start = [0; 8];
-        reader.read_exact(&mut start).map_err(|_| Problem::NpyHeader("it is too short"))?;
+        reader.read_exact(&mut start).map_err(|_| PoolFileProblem::NpyHeader("it is too short"))?;
         let [magic @ .., major, _minor] = start;
         if &magic != b"\x93NUMPY" {
-            return Err(Problem::NpyHeader("it does not begin like one"));
+            return Err(PoolFileProblem::NpyHeader("it does not begin like one"));
         }
-        let too_short = |_| Problem::NpyHeader("its header is cut off");
+        let too_short = |_| PoolFileProblem::NpyHeader("its header is cut off");
         let (length, length_bytes) = match major {
             1 => {
                 let mut length = [0; 2];
@@ -86,32 +86,34 @@ impl Header {
                 reader.read_exact(&mut length).map_err(too_short)?;
                 (u32::from_le_bytes(length), 4)
             }
-            _ => return Err(Problem::NpyHeader("its version is another one")),
+            _ => return Err(PoolFileProblem::NpyHeader("its version is another one")),
         };
         if length > LONGEST_HEADER {
-            return Err(Problem::NpyHeader("its header is too long"));
+            return Err(PoolFileProblem::NpyHeader("its header is too long"));
         }
         let mut text = Vec::new();
         reader.take(length.into()).read_to_end(&mut text)?;
         if text.len() as u64 != u64::from(length) {
-            return Err(Problem::NpyHeader("its header is cut off"));
+            return Err(PoolFileProblem::NpyHeader("its header is cut off"));
         }
-        let text = std::str::from_utf8(&text).map_err(|_| Problem::NpyHeader("its header is no text"))?;
+        let text =
+            std::str::from_utf8(&text).map_err(|_| PoolFileProblem::NpyHeader("its header is no text"))?;
         Self::parse(text, start.len() as u64 + length_bytes + u64::from(length))
     }
 
     /// From a dictionary such as `{'descr': '<f8', 'fortran_order': False, 'shape': (1000, 16), }`.
-    fn parse(text: &str, bytes: u64) -> Result<Self, Problem> {
+    fn parse(text: &str, bytes: u64) -> Result<Self, PoolFileProblem> {
         let value = |key: &str| Some(text.split_once(&format!("'{key}':"))?.1.trim_start());
-        let descr = value("descr").ok_or(Problem::NpyHeader("its header has no descr"))?;
+        let descr = value("descr").ok_or(PoolFileProblem::NpyHeader("its header has no descr"))?;
         let dtype = Dtype::parse(descr)?;
-        let order = value("fortran_order").ok_or(Problem::NpyHeader("its header has no fortran_order"))?;
+        let order =
+            value("fortran_order").ok_or(PoolFileProblem::NpyHeader("its header has no fortran_order"))?;
         let shape = value("shape")
             .and_then(|shape| shape.strip_prefix('(')?.split_once(')'))
-            .ok_or(Problem::NpyHeader("its header has no shape"))?
+            .ok_or(PoolFileProblem::NpyHeader("its header has no shape"))?
             .0;
         let lengths: Vec<&str> = shape.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
-        let wrong = || Problem::NpyShape(format!("({shape})"));
+        let wrong = || PoolFileProblem::NpyShape(format!("({shape})"));
         let [rows, columns] = lengths[..] else { return Err(wrong()) };
         let length = |text: &str| text.parse::<usize>().map_err(|_| wrong());
         let (rows, columns) = (length(rows)?, length(columns)?);
@@ -122,13 +124,13 @@ impl Header {
 /// What a cell is.
 #[derive(Clone, Copy)]
 struct Dtype {
-    kind: Kind,
+    kind: NumberKind,
     /// Bytes of a cell.
     size: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NumberKind {
     Float,
     Signed,
     /// And truth values, which are 0 and 1.
@@ -136,40 +138,40 @@ enum Kind {
 }
 
 impl Dtype {
-    fn parse(descr: &str) -> Result<Self, Problem> {
+    fn parse(descr: &str) -> Result<Self, PoolFileProblem> {
         let quoted = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
         let Some((descr, _)) = quoted else {
-            return Err(Problem::NpyType("a structured one".into())); // a list of fields
+            return Err(PoolFileProblem::NpyType("a structured one".into())); // a list of fields
         };
         let (kind, size) = match descr {
-            "<f4" => (Kind::Float, 4),
-            "<f8" => (Kind::Float, 8),
-            "|i1" => (Kind::Signed, 1),
-            "<i2" => (Kind::Signed, 2),
-            "<i4" => (Kind::Signed, 4),
-            "<i8" => (Kind::Signed, 8),
-            "|b1" | "|u1" => (Kind::Unsigned, 1),
-            "<u2" => (Kind::Unsigned, 2),
-            "<u4" => (Kind::Unsigned, 4),
-            "<u8" => (Kind::Unsigned, 8),
-            other => return Err(Problem::NpyType(format!("'{other}'"))),
+            "<f4" => (NumberKind::Float, 4),
+            "<f8" => (NumberKind::Float, 8),
+            "|i1" => (NumberKind::Signed, 1),
+            "<i2" => (NumberKind::Signed, 2),
+            "<i4" => (NumberKind::Signed, 4),
+            "<i8" => (NumberKind::Signed, 8),
+            "|b1" | "|u1" => (NumberKind::Unsigned, 1),
+            "<u2" => (NumberKind::Unsigned, 2),
+            "<u4" => (NumberKind::Unsigned, 4),
+            "<u8" => (NumberKind::Unsigned, 8),
+            other => return Err(PoolFileProblem::NpyType(format!("'{other}'"))),
         };
         Ok(Self { kind, size })
     }
 
     /// The next cell.
-    fn next(self, reader: &mut impl Read) -> Result<f64, Problem> {
+    fn next(self, reader: &mut impl Read) -> Result<f64, PoolFileProblem> {
         let mut bytes = [0; 8];
         reader.read_exact(&mut bytes[..self.size])?;
         let bits = u64::from_le_bytes(bytes);
         Ok(match self.kind {
-            Kind::Float if self.size == 4 => {
+            NumberKind::Float if self.size == 4 => {
                 let [a, b, c, d, ..] = bytes;
                 f32::from_le_bytes([a, b, c, d]).into()
             }
-            Kind::Float => f64::from_bits(bits),
-            Kind::Unsigned => bits as f64,
-            Kind::Signed => {
+            NumberKind::Float => f64::from_bits(bits),
+            NumberKind::Unsigned => bits as f64,
+            NumberKind::Signed => {
                 let unused = 64 - 8 * self.size; // shifted out and in again, with the sign
                 ((bits << unused).cast_signed() >> unused) as f64
             }

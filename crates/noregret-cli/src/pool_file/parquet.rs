@@ -10,7 +10,7 @@ use parquet::data_type::DataType;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::error::{Place, Problem};
+use super::error::{CellPosition, PoolFileProblem};
 use super::{Table, Wanted, narrow, zeros};
 
 /// Cells of a column decoded at a time.
@@ -19,7 +19,7 @@ const BATCH: usize = 4096;
 const FEATURES: &str = "features are integers, floats or truth values, one to a row";
 const IDS: &str = "ids are text or integers, one to a row";
 
-pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
+pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
     let reader = SerializedFileReader::new(File::open(path)?)?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let columns: Vec<Column> = schema.columns().iter().map(|column| Column::new(column)).collect();
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
         let is_feature = |i: &usize| columns[*i].is_numeric() && !columns[*i].is_index();
         chosen.features = (0..columns.len()).filter(|i| Some(*i) != chosen.id).filter(is_feature).collect();
         if chosen.features.is_empty() {
-            return Err(Problem::NoFeatures);
+            return Err(PoolFileProblem::NoFeatures);
         }
     }
     if let Some(column) = chosen.features.iter().map(|&i| &columns[i]).find(|column| !column.is_numeric()) {
@@ -64,12 +64,12 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, Problem> {
 /// A column of the schema.
 struct Column {
     name: String,
-    kind: Kind,
+    kind: ColumnKind,
     /// The level of a cell that is there; lower ones are null.
     present: i16,
 }
 
-enum Kind {
+enum ColumnKind {
     Float,
     Bool,
     Integer {
@@ -82,15 +82,15 @@ enum Kind {
 
 impl Column {
     fn new(column: &ColumnDescriptor) -> Self {
-        Self { name: column.path().string(), kind: Kind::of(column), present: column.max_def_level() }
+        Self { name: column.path().string(), kind: ColumnKind::of(column), present: column.max_def_level() }
     }
 
     fn is_numeric(&self) -> bool {
-        matches!(self.kind, Kind::Float | Kind::Bool | Kind::Integer { .. })
+        matches!(self.kind, ColumnKind::Float | ColumnKind::Bool | ColumnKind::Integer { .. })
     }
 
     fn is_name(&self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Integer { .. })
+        matches!(self.kind, ColumnKind::Text | ColumnKind::Integer { .. })
     }
 
     /// Row labels that pandas adds to the columns of its users: they describe nothing.
@@ -98,19 +98,19 @@ impl Column {
         self.name.starts_with("__index_level_") && self.name.ends_with("__")
     }
 
-    fn mistyped(&self, expected: &'static str) -> Problem {
+    fn mistyped(&self, expected: &'static str) -> PoolFileProblem {
         let found = match &self.kind {
-            Kind::Float => "floats",
-            Kind::Bool => "truth values",
-            Kind::Integer { .. } => "integers",
-            Kind::Text => "text",
-            Kind::Other(name) => name,
+            ColumnKind::Float => "floats",
+            ColumnKind::Bool => "truth values",
+            ColumnKind::Integer { .. } => "integers",
+            ColumnKind::Text => "text",
+            ColumnKind::Other(name) => name,
         };
-        Problem::ColumnType { column: self.name.clone(), found: found.to_owned(), expected }
+        PoolFileProblem::ColumnType { column: self.name.clone(), found: found.to_owned(), expected }
     }
 }
 
-impl Kind {
+impl ColumnKind {
     fn of(column: &ColumnDescriptor) -> Self {
         if column.max_rep_level() > 0 {
             return Self::Other("lists".into());
@@ -157,7 +157,12 @@ struct Group<'a> {
 
 impl Group<'_> {
     /// Calls `put` with each row of the group, from 0, and its number in a column.
-    fn numbers(&self, i: usize, column: &Column, mut put: impl FnMut(usize, f32)) -> Result<(), Problem> {
+    fn numbers(
+        &self,
+        i: usize,
+        column: &Column,
+        mut put: impl FnMut(usize, f32),
+    ) -> Result<(), PoolFileProblem> {
         let mut put = |row: usize, x: f64| {
             put(row, narrow(x, self.first + row, &column.name)?);
             Ok(())
@@ -168,11 +173,11 @@ impl Group<'_> {
             (ColumnReader::BoolColumnReader(r), _) => {
                 self.walk(r, column, |row, x| put(row, u8::from(*x).into()))
             }
-            (ColumnReader::Int32ColumnReader(r), Kind::Integer { is_signed: false }) => {
+            (ColumnReader::Int32ColumnReader(r), ColumnKind::Integer { is_signed: false }) => {
                 self.walk(r, column, |row, x| put(row, x.cast_unsigned().into()))
             }
             (ColumnReader::Int32ColumnReader(r), _) => self.walk(r, column, |row, x| put(row, (*x).into())),
-            (ColumnReader::Int64ColumnReader(r), Kind::Integer { is_signed: false }) => {
+            (ColumnReader::Int64ColumnReader(r), ColumnKind::Integer { is_signed: false }) => {
                 self.walk(r, column, |row, x| put(row, x.cast_unsigned() as f64))
             }
             (ColumnReader::Int64ColumnReader(r), _) => self.walk(r, column, |row, x| put(row, *x as f64)),
@@ -181,8 +186,8 @@ impl Group<'_> {
     }
 
     /// Calls `push` with the names in a column, row by row.
-    fn names(&self, i: usize, column: &Column, mut push: impl FnMut(&str)) -> Result<(), Problem> {
-        let is_signed = !matches!(column.kind, Kind::Integer { is_signed: false });
+    fn names(&self, i: usize, column: &Column, mut push: impl FnMut(&str)) -> Result<(), PoolFileProblem> {
+        let is_signed = !matches!(column.kind, ColumnKind::Integer { is_signed: false });
         let mut number = |x: &dyn ToString| {
             push(&x.to_string());
             Ok(())
@@ -193,14 +198,14 @@ impl Group<'_> {
             ColumnReader::Int64ColumnReader(r) if is_signed => self.walk(r, column, |_, x| number(x)),
             ColumnReader::Int64ColumnReader(r) => self.walk(r, column, |_, x| number(&x.cast_unsigned())),
             ColumnReader::ByteArrayColumnReader(r) => self.walk(r, column, |row, bytes| {
-                let (place, column) = (Place::Row(self.first + row), &column.name);
+                let (place, column) = (CellPosition::Row(self.first + row), &column.name);
                 match std::str::from_utf8(bytes.data()) {
-                    Ok("") => Err(Problem::Missing { place, column: column.clone() }),
+                    Ok("") => Err(PoolFileProblem::Missing { place, column: column.clone() }),
                     Ok(name) => {
                         push(name);
                         Ok(())
                     }
-                    Err(_) => Err(Problem::IdNotText { place, column: column.clone() }),
+                    Err(_) => Err(PoolFileProblem::IdNotText { place, column: column.clone() }),
                 }
             }),
             _ => Err(column.mistyped(IDS)),
@@ -212,8 +217,8 @@ impl Group<'_> {
         &self,
         mut reader: ColumnReaderImpl<T>,
         column: &Column,
-        mut visit: impl FnMut(usize, &T::T) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut visit: impl FnMut(usize, &T::T) -> Result<(), PoolFileProblem>,
+    ) -> Result<(), PoolFileProblem> {
         let (mut cells, mut levels) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         let mut row = 0;
         loop {
@@ -221,13 +226,13 @@ impl Group<'_> {
             levels.clear();
             let (records, ..) = reader.read_records(BATCH, Some(&mut levels), None, &mut cells)?;
             if let Some(null) = levels.iter().position(|&level| level < column.present) {
-                let place = Place::Row(self.first + row + null);
-                return Err(Problem::Missing { place, column: column.name.clone() });
+                let place = CellPosition::Row(self.first + row + null);
+                return Err(PoolFileProblem::Missing { place, column: column.name.clone() });
             }
             // Fewer would leave zeros in the pool that nobody has measured.
             if cells.len() != records || row + records > self.rows || (records == 0 && row < self.rows) {
                 let (column, found) = (column.name.clone(), row + cells.len());
-                return Err(Problem::RowCount { column, found, expected: self.rows });
+                return Err(PoolFileProblem::RowCount { column, found, expected: self.rows });
             }
             if records == 0 {
                 return Ok(());

@@ -28,7 +28,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What is evaluated.
 #[derive(Clone, Debug)]
-pub(crate) enum Objective {
+pub(crate) enum Evaluator {
     /// A program.
     Command {
         template: Template,
@@ -64,11 +64,11 @@ pub(crate) struct Running {
 /// A process that may have ended by now.
 #[derive(Debug)]
 struct Process {
-    state: Mutex<State>,
+    state: Mutex<ProcessState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ProcessState {
     /// The group's leader, while it is certain that nobody else has this number.
     group: Option<Pid>,
     /// Why it was killed.
@@ -88,12 +88,12 @@ impl Running {
 }
 
 impl Process {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ProcessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Objective {
+impl Evaluator {
     /// Begins an evaluation; `done` hears of its end.
     pub(crate) fn start(
         &self,
@@ -210,7 +210,7 @@ fn watch(
         }
     };
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let process = Arc::new(Process { state: Mutex::new(State { group, killed: None }) });
+    let process = Arc::new(Process { state: Mutex::new(ProcessState { group, killed: None }) });
     let _ = started.send(Ok(Arc::clone(&process)));
     let stdout = Tail::of(child.stdout.take());
     let stderr = Tail::of(child.stderr.take());

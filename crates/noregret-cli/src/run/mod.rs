@@ -33,7 +33,7 @@ pub(crate) use answer::parse as parse_answer;
 use command::Template;
 pub(crate) use command::UnknownPlace;
 pub(crate) use evaluate::StartError;
-use evaluate::{Attempt, Objective, Running};
+use evaluate::{Attempt, Evaluator, Running};
 use report::Report;
 use signals::Stop;
 
@@ -56,7 +56,7 @@ const LAST_CALL: Duration = Duration::from_millis(300);
 /// Flags of `noregret run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// Evaluations at once [default: the study's batch]
@@ -93,7 +93,7 @@ enum Message {
     Signal(Stop),
 }
 
-pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     let target = args.study.locate()?;
     let Some((file, folder)) = &target.file else {
         return Err(UsageError::new("`run` needs the study file, which says what to evaluate").into());
@@ -104,18 +104,18 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Error> {
         None => target.open()?,
     };
     let objective = if let Some(problem) = file.builtin().map_err(StudyFileError::from)? {
-        Objective::Builtin(Arc::new(problem))
+        Evaluator::Builtin(Arc::new(problem))
     } else {
         let id = file.pool.as_ref().and_then(|pool| pool.id.as_deref());
         let template = Template::parse(&file.objective.command, shared.study().space(), id)?;
-        Objective::Command { template, folder: folder.clone() }
+        Evaluator::Command { template, folder: folder.clone() }
     };
     let batch = file.batch().map(NonZeroUsize::get);
     let workers = args.workers.map_or_else(
         || batch.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get)),
         NonZeroUsize::get,
     );
-    if let Objective::Builtin(problem) = &objective {
+    if let Evaluator::Builtin(problem) = &objective {
         check_builtin(problem, shared.study().space())?;
     }
     let (sender, messages) = mpsc::channel();
@@ -179,7 +179,7 @@ enum Stopping {
 }
 
 struct Runner<'a> {
-    objective: Objective,
+    objective: Evaluator,
     batch: Option<usize>,
     workers: usize,
     budget: Option<u64>,
@@ -247,7 +247,7 @@ impl Runner<'_> {
                 self.report.stopping("the study's time is over");
                 self.stopping = Some(Stopping::TimeOut);
             }
-            self.despair();
+            self.stop_if_all_fail();
             self.judge();
             self.renew()?;
             if self.stopping.is_none() && self.unsaved.is_empty() {
@@ -311,7 +311,7 @@ impl Runner<'_> {
     }
 
     /// Stops if nothing has ever worked: whoever runs this wants to know now, not after hundreds of failures.
-    fn despair(&mut self) {
+    fn stop_if_all_fail(&mut self) {
         let ledger = self.shared.ledger();
         let limit = HOPELESS.max(2 * self.workers as u64);
         if !self.keep_going && self.stopping.is_none() && ledger.complete() == 0 && ledger.failed() >= limit {

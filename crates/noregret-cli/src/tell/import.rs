@@ -43,12 +43,12 @@ pub(super) fn run(
 }
 
 /// What a file holds.
-struct Table {
+struct ImportedResults {
     results: Vec<ExternalResult>,
     ignored: Vec<String>,
 }
 
-fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Result<Table, Error> {
+fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Result<ImportedResults, Error> {
     let mut reader =
         csv::Reader::from_path(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
@@ -102,7 +102,7 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
         }
         results.push(ExternalResult { params, row, value, noise_var });
     }
-    Ok(Table { results, ignored })
+    Ok(ImportedResults { results, ignored })
 }
 
 /// The column of a parameter: under its own name, unless an export had to give it another.
@@ -148,7 +148,7 @@ fn value_of(param: &Param, text: &str) -> Value {
 mod tests {
     use super::*;
 
-    fn parse(text: &str, space: &Space) -> Result<Table, Error> {
+    fn parse(text: &str, space: &Space) -> Result<ImportedResults, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.csv");
         std::fs::write(&path, text).unwrap();
