@@ -1,4 +1,4 @@
-//! Plays a script of asks and tells and prints the suggestions as lines of JSON: `python/tests/test_study.py` plays the same
+//! Plays a script of asks and tells and prints the suggestions as lines of JSON: `python/tests/test_storage.py` plays the same
 //! through Python and on the command line, and compares. Given numbers of trials, `ask_tell_script 12 30` plays another one: a study
 //! that is to have 12 trials, has them, and is then to have 30.
 
