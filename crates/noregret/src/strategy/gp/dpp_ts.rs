@@ -103,6 +103,7 @@ fn diversify(batch: &mut [usize], draws: &Draws, noise: f64, steps: usize, turn:
         };
         let before = std::mem::replace(&mut batch[place], proposed);
         let then = volume(batch, draws, noise);
+        // Accept with probability min(1, det_then / det_now): u < exp(then - now), in logarithms.
         let u: f64 = turn.rng.random();
         if u.ln() < then - now {
             now = then;
@@ -122,6 +123,7 @@ fn volume(batch: &[usize], draws: &Draws, noise: f64) -> f64 {
         }
         rows[0] += 1.0;
     });
+    // det(L L^T) = (prod_i L_ii)^2. What cannot be factored has no volume.
     factor.map_or(f64::NEG_INFINITY, |factor| {
         2.0 * (0..batch.len()).map(|i| factor.diagonal(i).ln()).sum::<f64>()
     })

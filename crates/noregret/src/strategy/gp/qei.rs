@@ -121,7 +121,8 @@ impl<'a> Fantasies<'a> {
         let (first, l) = (gp.observed(), gp.factor().l());
         let pending: Vec<usize> = (first..gp.len()).collect();
         let means = gp.marginals(&gp.points().select(&pending)).mean;
-        // The lower right block of the factor is that of the posterior covariance, noise included.
+        // Observed points come first in L L^T = [[K_oo, K_op], [K_po, K_pp]], noise included. So the lower right block L_pp has
+        // L_pp L_pp^T = K_pp - K_po K_oo^-1 K_op, the posterior covariance, and fantasy s is means + L_pp z_s.
         let value = |r: usize, s: usize| {
             means[r] + (0..=r).map(|k| l[(first + r, first + k)] * normals[k][s]).sum::<f64>()
         };
@@ -135,11 +136,12 @@ impl<'a> Fantasies<'a> {
     fn utility(&self, mean: f64, sd: f64, c: &[f64]) -> f64 {
         let terms: Vec<f64> = (0..self.bars.len())
             .map(|s| {
+                // E[f(x) | fantasy s] = mu(x) + c(x) . z_s, and its deviation does not depend on s.
                 let shift: f64 = c.iter().zip(self.normals).map(|(c, z)| c * z[s]).sum();
                 Utility::LogExpectedImprovement { best: self.bars[s] }.value(mean + shift, sd)
             })
             .collect();
-        // The logarithm of the mean, by its largest term.
+        // ln(1/S sum_s exp(t_s)) = t_max + ln(1/S sum_s exp(t_s - t_max)): no term overflows.
         let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if !largest.is_finite() {
             return if terms.iter().any(|term| term.is_nan()) { f64::NAN } else { largest };
@@ -151,6 +153,8 @@ impl<'a> Fantasies<'a> {
 impl Acquisition for Fantasies<'_> {
     fn values(&self, points: &Points) -> Vec<f64> {
         let (m, first) = (points.len(), self.gp.observed());
+        // v = L^-1 k(X, x): the variance is k(x, x) - |v|^2, and the entries of v at the points without a value are c(x), the
+        // covariances of f(x) with z given the observations.
         let (mean, v) = self.gp.project(points);
         let mut variance: Vec<f64> = (0..m).map(|i| self.gp.kernel().variance(&points.point(i))).collect();
         v.chunks(m.max(1)).for_each(|column| subtract_squares(column, &mut variance));
@@ -164,6 +168,7 @@ impl Acquisition for Fantasies<'_> {
 
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let d = x.len();
+        // One block of x and its d neighbors: (f(x + h e_k) - f(x)) / h.
         let mut set = Points::from_columns(d, x);
         for k in 0..d {
             let mut step = x.to_vec();

@@ -113,6 +113,7 @@ impl<'a> Bounds<'a> {
     pub(crate) fn next(&mut self) -> Option<Pick> {
         while let Some(Entry { bound, arm }) = self.heap.pop() {
             let (known, projected) = self.updated[arm];
+            // An up-to-date entry on top is the maximum: every other entry bounds its arm from above, and is not higher.
             if known as usize == self.picks.len() {
                 return Some(Pick { arm, bound, variance: self.model.residual(arm) + projected });
             }
@@ -131,6 +132,8 @@ impl<'a> Bounds<'a> {
     /// The projected variance of an arm after all picks: by the picks it missed, or from the factor if they are many.
     fn projected_now(&self, arm: usize, known: usize, projected: f64) -> f64 {
         let z = self.model.embedding(arm);
+        // Sherman & Morrison: a pick adds z_s z_s^T to V, and V^-1 loses w_s w_s^T. So z^T V^-1 z loses (z . w_s)^2, at m flops
+        // a pick. The factor V = L L^T gives |L^-1 z|^2 at m^2 flops, which is less once the arm has missed more than m picks.
         let (from, mut now) = if known >= self.folded || self.picks.len() - known <= z.len() {
             (known, projected)
         } else {
@@ -147,13 +150,14 @@ impl<'a> Bounds<'a> {
     /// Conditions all variances on a pick.
     pub(crate) fn pick(&mut self, pick: Pick) {
         let z = self.model.embedding(pick.arm);
-        // V^-1 z, from the last factor and the picks since.
+        // t = V^-1 z = V_folded^-1 z - sum_s w_s (w_s . z), from the last factor and the picks since.
         let mut t = z.clone();
         self.v.solve(&mut t);
         for w in &self.picks[self.folded..] {
             let along = vector::dot(w, &z);
             vector::axpy(-along, w, &mut t);
         }
+        // w = V^-1 z / sqrt(1 + z^T V^-1 z).
         let scale = 1.0 / (1.0 + vector::dot(&z, &t).max(0.0)).sqrt();
         t.iter_mut().for_each(|t| *t *= scale);
         self.picks.push(t);
@@ -164,7 +168,9 @@ impl<'a> Bounds<'a> {
         }
     }
 
+    /// Factors `V` with all picks so far. If that fails, the old factor and the list of picks go on.
     fn fold(&mut self) {
+        // V + Z Z^T, with a column of Z for each pick since the last factor.
         let mut v = self.v_matrix.take().unwrap_or_else(|| self.model.v().clone());
         let fresh = &self.embeddings;
         let z = Mat::from_fn(v.nrows(), fresh.len(), |i, j| fresh[j][i]);

@@ -46,6 +46,7 @@ impl SparseConfig {
         match self.inclusion {
             Inclusion::Code => (self.qbar * pulls as f64 * variance).min(1.0),
             Inclusion::Paper => {
+                // At least one of `pulls` coins of p = min(1, qbar * variance): 1 - (1 - p)^pulls, with the power by its logarithm.
                 let misses = (1.0 - (self.qbar * variance).min(1.0)).ln() * pulls as f64;
                 1.0 - misses.exp()
             }
@@ -73,7 +74,7 @@ impl ArmsState {
         before: &[usize],
     ) -> Vec<usize> {
         let toss = if config.coins == Coins::Kept { 0 } else { self.sparse.batches };
-        // The share of its probability that the coin of an arm used up: below 1 it is an atom.
+        // An arm is an atom if its coin u, uniform on [0, 1), is below its probability p: if the share u / p is below 1.
         let used: HashMap<usize, f64> = self
             .data
             .iter()
@@ -81,6 +82,8 @@ impl ArmsState {
                 (*arm, coin(self.sparse.seed, *arm, toss) / config.probability(pulls.count(), variance(*arm)))
             })
             .collect();
+        // Too many atoms: keep the `max_atoms` smallest shares. `u / p < limit` is `u < limit p`, so this scales all
+        // probabilities by the same factor.
         let mut limit = 1.0;
         let mut shares: Vec<f64> = used.values().copied().filter(|share| *share < 1.0).collect();
         if shares.len() > config.max_atoms {
@@ -118,9 +121,12 @@ impl ArmsState {
         let mut ridge = self.model.lambda();
         let mut atoms = before;
         if atoms.is_empty() {
+            // The effective dimension tr K (K + ridge I)^-1 is at most tr K / ridge, which is 1 here: one atom will do.
             ridge = pulls as f64 * kernel.outputscale;
             atoms.push(pulled[0]);
         }
+        // The variance of a pulled arm, over the ridge, is its leverage score (K (K + ridge I)^-1)_ii. It grows at most
+        // fourfold when the ridge falls to a quarter, so the dictionary of one step is good enough to sample the next.
         loop {
             let mut small = Nystrom::new(kernel.clone(), ridge, Arms::of_points(points.clone()));
             let known: Vec<usize> = atoms.iter().filter_map(|atom| place.get(atom).copied()).collect();

@@ -68,6 +68,8 @@ impl<'a> LargePool<'a> {
         if self.mean.is_empty() {
             self.ask_all(gp);
         }
+        // The mean is exact and the variance v_old of an earlier question is at least the variance v now. The utility u rises with
+        // the deviation, so u(mean, sqrt(v_old)) >= u(mean, sqrt(v)): a bound.
         let mut bounds = vec![0.0; self.pool.len()];
         utility.values(&self.mean, &self.variance, &mut bounds);
         let is_number = bounds.iter().any(|bound| !bound.is_nan());
@@ -86,12 +88,14 @@ impl<'a> LargePool<'a> {
             let (taken, free): (Vec<usize>, Vec<usize>) =
                 highest.into_iter().partition(|&row| region.is_taken(&[], Some(row)));
             taken.into_iter().for_each(|row| bounds[row] = f64::NAN);
+            // The highest bound belongs to a row that was asked now: it is a value, and no other row can exceed it.
             if let Some(&row) = free.first()
                 && self.asked_at[row] == gp.len()
             {
                 let work = Work { values: std::mem::take(&mut self.asked), gradients: 0 };
                 return Ok(Maximum { x: self.pool.point(row), row: Some(row), value: bounds[row], work });
             }
+            // Bounds of the others are brought up to date, from the highest down.
             let stale: Vec<usize> = free.into_iter().filter(|&row| self.asked_at[row] < gp.len()).collect();
             self.ask(gp, &stale);
             for row in stale {

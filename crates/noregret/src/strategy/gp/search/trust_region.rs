@@ -30,7 +30,7 @@ const LARGEST: f64 = 1.6;
 const SMALLEST: f64 = 0.007_812_5;
 /// Improvements in a row that double the box.
 const SUCCESSES: usize = 3;
-/// An improvement is more than this share of the values' spread.
+/// An improvement is more than this share of half the range of the values.
 const IMPROVEMENT: f64 = 1e-3;
 /// Sides differ by the lengthscales, within these limits.
 const WEIGHTS: (f64, f64) = (0.3, 3.0);
@@ -74,6 +74,7 @@ fn side(history: &History) -> f64 {
     });
     let finite = values.clone().filter(|y| y.is_finite());
     let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+    // Half the range, in halves: the difference of two large values may overflow.
     let tolerance = IMPROVEMENT * (high / 2.0 - low / 2.0);
     let patience = history.space().dims().max(4);
     let (mut side, mut best, mut successes, mut failures) = (FIRST, f64::NEG_INFINITY, 0, 0);
@@ -84,6 +85,7 @@ fn side(history: &History) -> f64 {
         if i < 2 * patience {
             continue;
         }
+        // Section 2: count successes and failures in a row; tau_succ successes double the side, tau_fail failures halve it.
         (successes, failures) = if better { (successes + 1, 0) } else { (0, failures + 1) };
         if successes == SUCCESSES {
             (side, successes) = ((2.0 * side).min(LARGEST), 0);
@@ -176,6 +178,7 @@ fn bounds(gp: &GpState, history: &History) -> Within {
     let factor = gp.gp().kernel().factors.first();
     let lengthscale = |k: usize| factor?.lengthscale_of(k);
     let logs: Vec<f64> = (0..space.dims()).filter_map(|k| Some(lengthscale(k)?.ln())).collect();
+    // Section 2: side_k = side * l_k / (prod_j l_j)^(1/d). The geometric mean is computed from logarithms.
     let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
     let bound = |k: usize| {
         if matches!(space.kinds()[k], Kind::Category(_)) {
@@ -200,6 +203,7 @@ fn candidates(
     let region = Region::whole(space);
     let center = center(gp);
     let probability = (20.0 / space.dims() as f64).min(1.0);
+    // A triangular solve costs n^2 flops a candidate.
     let n = gp.gp().len().max(1);
     let count = most.min((CANDIDATE_FLOPS / (n * n)).max(FEWEST));
     let mut points = Points::new(space.dims());

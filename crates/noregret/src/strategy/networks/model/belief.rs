@@ -53,7 +53,7 @@ impl LearnedNetwork {
         let (mut trace, mut signals) = (Trace::default(), Signals::default());
         self.network.forward(features, x.as_ref(), &mut trace);
         self.network.signals(features, &trace, &mut signals);
-        // What runs will be as noisy as usual.
+        // Running points get the usual noise: weight 1.
         let mut weights = self.told.data.weights.clone();
         weights.resize(x.ncols(), 1.0);
         let (uncertainty, jitter) =
@@ -97,6 +97,7 @@ impl Belief<'_> {
                 network.forward(self.features, x.as_ref(), trace);
             }
             network.signals(self.features, trace, signals);
+            // sigma^2 = lambda g^T U^-1 g with U = lambda I + sum_i g_i g_i^T >= lambda I: at most g^T g.
             let norms = network.squared_norms(trace, signals);
             means.into_iter().zip(norms.into_iter().map(|v| f64::from(v).sqrt())).collect()
         });
@@ -111,6 +112,8 @@ impl Belief<'_> {
             let x = encoder.encode(points, range);
             network.forward(self.features, x.as_ref(), trace);
             network.signals(self.features, trace, signals);
+            // sigma^2(x) = kappa(x, x) - kappa(x)^T (kappa(X, X) + lambda I)^-1 kappa(x), by the tangent kernel kappa; of the
+            // diagonal of U alone, lambda sum_k g_k(x)^2 / U_kk.
             let variances = self.uncertainty.variances(network, trace, signals);
             variances.into_iter().map(|v| f64::from(v).sqrt()).collect()
         })
@@ -132,13 +135,15 @@ impl Belief<'_> {
         is_free: impl Fn(usize) -> bool,
         mut best: f64,
     ) -> (Option<(f64, usize)>, usize) {
+        // mean + weight sd <= mean + max(weight, 0) largest_sd, since 0 <= sd <= largest_sd.
         let bound = |i: usize| envelope.mean[i] + weights[i].max(0.0) * envelope.largest_sd[i];
-        // What is no number cannot be the best.
+        // A NaN cannot be the best.
         let mut order: Vec<usize> =
             (0..envelope.mean.len()).filter(|i| !bound(*i).is_nan() && is_free(*i)).collect();
         order.sort_by(|&a, &b| bound(b).total_cmp(&bound(a)).then(a.cmp(&b)));
         let (mut found, mut computed) = (None, 0);
         for chunk in order.chunks(CHUNK) {
+            // Bounds fall along the order: if the first of a chunk cannot win, no later one can.
             if !(bound(chunk[0]) > best) {
                 break;
             }
