@@ -8,7 +8,7 @@ use crate::space::Space;
 use crate::strategy::algorithm::Algorithm;
 use crate::strategy::history::{Duplicates, History};
 
-/// What a study is made from.
+/// Builds a study.
 #[derive(Clone, Debug, Default)]
 pub struct StudyBuilder {
     space: Option<Space>,
@@ -55,7 +55,7 @@ impl StudyBuilder {
         self
     }
 
-    /// How many trials there are to be in all, if that is known; unknown by default. See [`Study::plan`].
+    /// The total number of trials, if known; unknown by default. See [`Study::plan`].
     #[must_use]
     pub fn trials(mut self, trials: impl Into<Option<usize>>) -> Self {
         self.trials = trials.into();
@@ -67,7 +67,7 @@ impl StudyBuilder {
         self.replay(Vec::new())
     }
 
-    /// The study in which these events have happened; an error if they cannot have.
+    /// Replays a log. Returns an error if an event does not fit the study.
     pub fn replay(self, events: Vec<Event>) -> Result<Study, Error> {
         let space = self.space.ok_or(StudyError::NoSpace)?;
         let mut history = History::new(space, self.duplicates);

@@ -1,4 +1,4 @@
-//! What would be recorded, before it is: whoever shares a log with others writes there first, and then lets it happen by
+//! Drafts of events. Several writers of one log draft an event, append it to the log, and then apply it with
 //! [`Study::absorb`].
 
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::Choice;
 
 impl Study {
-    /// What [`Self::ask`] (or [`Self::ask_batch`], without a number) would record now, and how it came about.
+    /// Drafts the event of [`Self::ask`] (or of [`Self::ask_batch`], without a number), with its diagnostics.
     pub fn draft_ask(&mut self, q: Option<NonZeroUsize>) -> Result<(Asked, Diagnostics), Error> {
         let Proposal { choices, memo, diagnostics, .. } = self.propose(q)?;
         Ok((Asked { choices, memo: Box::new(memo) }, diagnostics))
@@ -25,7 +25,7 @@ impl Study {
             Err(error) if error.is_exhausted() => error,
             proposed => return proposed,
         };
-        // More were asked for than are left: hand out what is.
+        // Fewer are left than were asked for: hand out those.
         let limit = q.map_or(1, NonZeroUsize::get);
         match self.history.left(limit).and_then(NonZeroUsize::new) {
             Some(left) if left.get() < limit => self.strategy.propose(&self.history, Some(left), &mut rng()),
@@ -33,14 +33,14 @@ impl Study {
         }
     }
 
-    /// What [`Self::add`] would record.
+    /// Drafts the event of [`Self::add`].
     pub fn draft_add(&self, params: &Params, value: f64, noise_var: Option<f64>) -> Result<Added, Error> {
         check_noise_var(self.trials.len() as u64, noise_var)?;
         let choice = self.choice_of(params)?;
         Ok(Added { params: params.clone(), choice, value, noise_var })
     }
 
-    /// What [`Self::add_row`] would record.
+    /// Drafts the event of [`Self::add_row`].
     pub fn draft_add_row(&self, row: usize, value: f64, noise_var: Option<f64>) -> Result<Added, Error> {
         check_noise_var(self.trials.len() as u64, noise_var)?;
         let pool = self.space().as_pool().ok_or(StudyError::NotAPool { row })?;
@@ -52,7 +52,7 @@ impl Study {
         Ok(Added { params, choice, value, noise_var })
     }
 
-    /// What [`Self::enqueue`] would record.
+    /// Drafts the event of [`Self::enqueue`].
     pub fn draft_enqueue(&self, params: &Params) -> Result<Enqueued, Error> {
         let choice = self.choice_of(params)?;
         if let Some(constraint) = self.space().violated(&choice.x) {
@@ -62,7 +62,7 @@ impl Study {
         Ok(Enqueued { params: params.clone(), choice })
     }
 
-    /// The point of these parameters; in a pool, the features of a row stand for that row.
+    /// Encodes parameters as a point. In a pool, the features of a row identify it.
     fn choice_of(&self, params: &Params) -> Result<Choice, Error> {
         let row = self.space().as_pool().and_then(|pool| pool.row_of(params));
         Ok(Choice { x: self.space().encode(params)?, row })

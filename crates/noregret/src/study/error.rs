@@ -1,8 +1,8 @@
-//! A wrong use of a study.
+//! Invalid calls of a study.
 
 use crate::space::Params;
 
-/// A wrong use of a study.
+/// An invalid call of a study.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
@@ -28,48 +28,48 @@ pub enum StudyError {
     /// A study without a space.
     #[error("a study needs a space: call `space` on its builder")]
     NoSpace,
-    /// A row of a space that has none.
+    /// A row was given for a space that is not a pool.
     #[error("row {row} was given, but the space is not a pool")]
     NotAPool {
         /// The row.
         row: usize,
     },
-    /// A pool has no such row.
+    /// The row is out of range.
     #[error("the pool has no row {row}: it has {rows}, numbered from 0")]
     UnknownRow {
         /// The row.
         row: usize,
-        /// How many there are.
+        /// Rows of the pool.
         rows: usize,
     },
-    /// A log of another study.
+    /// An event of the log does not fit this study.
     #[error("event {position} of the log does not fit this study")]
     ForeignLog {
-        /// Its place, from 0 on.
+        /// Index of the event, from 0.
         position: usize,
-        /// Why not.
+        /// The reason.
         #[source]
         problem: Box<StudyError>,
     },
-    /// A point of another space.
+    /// A point with the wrong number of dimensions.
     #[error("a point of {found} coordinates in a space of {expected}")]
     Coordinates {
-        /// Its coordinates.
+        /// Dimensions of the point.
         found: usize,
-        /// The space's.
+        /// Dimensions of the space.
         expected: usize,
     },
-    /// A point that the constraints rule out was to be tried.
+    /// The point violates a constraint.
     #[error("{params} violates the constraint `{constraint}`")]
     Infeasible {
         /// The point.
         params: Params,
-        /// What does not hold of it.
+        /// The constraint it violates.
         constraint: String,
     },
 }
 
-/// An error unless the noise variance told for trial `number` is finite and not negative.
+/// Returns an error unless the noise variance of trial `number` is finite and not negative.
 pub fn check_noise_var(number: u64, noise_var: Option<f64>) -> Result<(), StudyError> {
     match noise_var {
         Some(value) if !(value >= 0.0 && value.is_finite()) => {

@@ -1,6 +1,6 @@
-//! Everything that happens in a study. Trials, best points and curves are folds over the list of events.
+//! The events of a study. Trials, best points and curves are folds over the list of events.
 //!
-//! Each kind is a struct of its own, so that a log which keeps more of an event (when it happened, how long it took) embeds the struct.
+//! Each kind is a struct, so that a log can embed it and add fields of its own, such as the time.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::space::Params;
 use crate::strategy::history::Choice;
 use crate::strategy::memo::Memo;
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
@@ -19,20 +19,20 @@ pub enum Event {
     Told(Told),
     /// A trial ended without a value.
     Failed(Failed),
-    /// A point of the user's own became a trial.
+    /// The user enqueued a point.
     Enqueued(Enqueued),
-    /// A result from elsewhere became a trial.
+    /// A result from elsewhere was added.
     Added(Added),
-    /// The study is to have another number of trials.
+    /// The total number of trials changed.
     Planned(Planned),
 }
 
-/// Points were proposed; their trials are numbered on from the last.
+/// Points were proposed. Their trials get the next numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// The points.
     pub choices: Vec<Choice>,
-    /// What the strategy needs to go on from here.
+    /// The state that the strategy needs to continue from here.
     pub memo: Box<Memo>,
 }
 
@@ -41,7 +41,7 @@ pub struct Asked {
 pub struct Told {
     /// Which trial.
     pub number: u64,
-    /// The value, in the user's own direction.
+    /// The value, in the user's direction.
     pub value: f64,
     /// Variance of its noise.
     #[serde(default, alias = "noise_variance", skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct Failed {
     pub reason: String,
 }
 
-/// A point of the user's own became a trial, with the next number.
+/// The user enqueued a point. It becomes a trial with the next number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Enqueued {
     /// What to evaluate.
@@ -66,14 +66,14 @@ pub struct Enqueued {
     pub choice: Choice,
 }
 
-/// A result from elsewhere, never asked for: it gets the next number.
+/// A result from elsewhere was added. It becomes a trial with the next number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Added {
     /// What was evaluated.
     pub params: Params,
     /// Its point.
     pub choice: Choice,
-    /// The value, as it was told; see [`TrialState::of`]. NaN if there was none.
+    /// The value as told, NaN if there was none; see [`TrialState::of`].
     #[serde(default = "any_float::none", with = "any_float")]
     pub value: f64,
     /// Variance of its noise.
@@ -82,16 +82,16 @@ pub struct Added {
 }
 
 impl Added {
-    /// Where its trial stands: it has ended already.
+    /// The state of its trial, which has ended already.
     pub fn state(&self) -> TrialState {
         TrialState::of(self.value, self.noise_var)
     }
 }
 
-/// The study is to have another number of trials than it was begun with.
+/// The total number of trials changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
-    /// How many in all; `None` if that is not known.
+    /// The total number of trials; `None` if unknown.
     pub trials: Option<usize>,
 }
 
@@ -129,7 +129,7 @@ mod any_float {
         }
     }
 
-    /// What logs of old that left a failure's value out mean by that.
+    /// Old logs leave out the value of a failure: it is NaN.
     pub(super) fn none() -> f64 {
         f64::NAN
     }

@@ -1,4 +1,4 @@
-//! The study as a fold over its events: the one place where it changes.
+//! The study as a fold over its events. Its state changes nowhere else.
 
 use super::{Event, Planned, Study, StudyError, Trial, TrialState};
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::space::{Params, Pool};
 use crate::strategy::history::{Choice, Outcome};
 
 impl Study {
-    /// Lets an event of a log happen; an error, and nothing else, if it cannot have happened here.
+    /// Applies an event of a log. If the event does not fit, returns an error and changes nothing.
     pub fn absorb(&mut self, event: impl Into<Event>) -> Result<(), Error> {
         let event = event.into();
         let position = self.events.len();
@@ -16,16 +16,16 @@ impl Study {
         Ok(())
     }
 
-    /// Lets an event happen that is known to fit.
+    /// Applies an event that is known to fit.
     pub(super) fn record(&mut self, event: impl Into<Event>) {
         let event = event.into();
         self.apply(&event);
-        // The number of trials steers by itself: told at the beginning or later, the chance behind the suggestions is the same.
+        // The number of trials must not shift the random streams: set at the beginning or later, suggestions are the same.
         self.turn += u64::from(!matches!(event, Event::Planned(_)));
         self.events.push(event);
     }
 
-    /// Whether an event of a log can have happened in this study.
+    /// Checks that an event of a log fits this study.
     fn check(&self, event: &Event) -> Result<(), StudyError> {
         let choices = match event {
             Event::Asked(asked) => asked.choices.as_slice(),
@@ -83,7 +83,7 @@ impl Study {
         }
     }
 
-    /// A new trial; returns its number.
+    /// Adds a trial and returns its number.
     fn begin(&mut self, params: Params, choice: &Choice) -> u64 {
         let number = self.trials.len() as u64;
         self.trials.push(Trial { number, params, row: choice.row, state: TrialState::Running });

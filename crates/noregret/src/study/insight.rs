@@ -1,4 +1,4 @@
-//! What the model says about a study as a whole: what could still be gained, and which parameters matter.
+//! Insight into a study as a whole: the remaining regret, and the importance of parameters.
 //!
 //! # Notation
 //! | here      | shape | meaning                                                                                  |
@@ -35,28 +35,28 @@ const CANDIDATES: usize = 1_000;
 const DRAWS: usize = 256;
 /// Points of each of the two samples behind the importances: a standard error of about 0.03.
 const SAMPLES: usize = 1_024;
-/// Fewer evaluations say nothing about what matters.
+/// With fewer evaluations importance cannot be estimated.
 const FEWEST: usize = 3;
 
-/// What the model says about a study.
+/// Remaining regret and importance of parameters, by the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Insight {
-    /// What the recommended point may still miss.
+    /// The remaining regret of the recommended point.
     pub remaining_regret: RemainingRegret,
-    /// The share of variation that each parameter explains on its own, largest first.
+    /// The share of the variance that each parameter explains on its own, largest first.
     pub importance: Vec<(String, f64)>,
 }
 
-/// The distribution of what the recommended point still misses, in the objective's units.
+/// The distribution of the remaining regret of the recommended point, in the objective's units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingRegret {
-    /// As likely more as less.
+    /// The median.
     pub median: f64,
     /// A 90 % interval.
     pub interval: (f64, f64),
 }
 
-/// Both; importances only if they are wanted.
+/// Computes the remaining regret, and on request the importances.
 pub(super) fn insight(
     history: &History,
     with_importance: bool,
@@ -117,7 +117,7 @@ fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {
     let center = mean_a.iter().chain(&mean_b).sum::<f64>() / (2.0 * n);
     let variance = mean_a.iter().chain(&mean_b).map(|m| (m - center).powi(2)).sum::<f64>() / (2.0 * n);
     if !(variance > 1e-12) {
-        return Vec::new(); // a flat model: nothing matters, and shares of nothing mean nothing
+        return Vec::new(); // a flat model has no variance to share
     }
     let share = |j: usize| {
         let mut mixed = b.clone();
@@ -129,14 +129,14 @@ fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {
         (sum / n / variance).clamp(0.0, 1.0)
     };
     let mut shares: Vec<(String, f64)> = (0..d).map(|j| (space.names()[j].clone(), share(j))).collect();
-    // Parameters one at a time explain at most everything: what is above that is the estimates' error.
+    // First-order indices sum to at most 1; anything above is the error of the estimates.
     let sum = shares.iter().map(|(_, share)| share).sum::<f64>().max(1.0);
     shares.iter_mut().for_each(|(_, share)| *share /= sum);
     shares.sort_by(|x, y| y.1.total_cmp(&x.1));
     shares
 }
 
-/// Points whose coordinates are independent, each spread as in the space: uniform, or as in the rows of the pool.
+/// Points with independent coordinates: each uniform, or distributed as in the rows of the pool.
 fn sample(space: &Space, rng: &mut Stream) -> Vec<f64> {
     let d = space.dims();
     let mut points: Vec<f64> = (0..SAMPLES * d).map(|_| rng.random()).collect();

@@ -5,12 +5,12 @@ use crate::error::Error;
 use crate::space::Space;
 use crate::strategy::algorithm::Algorithm;
 
-/// How a function is minimized.
+/// Options of [`minimize`].
 #[derive(Clone, Debug)]
 pub struct MinimizeOptions {
-    /// Evaluations in all.
+    /// Total number of evaluations.
     pub trials: usize,
-    /// Evaluations decided on at once.
+    /// Batch size: points proposed together.
     pub batch: usize,
     /// The algorithm.
     pub algorithm: Algorithm,
@@ -24,14 +24,14 @@ impl Default for MinimizeOptions {
     }
 }
 
-/// What was found.
+/// The result of [`minimize`].
 #[derive(Debug)]
 pub struct Minimized {
     /// The trial with the smallest value; `None` if all failed.
     pub best: Option<Trial>,
     /// The trial with the smallest posterior mean.
     pub recommended: Option<Recommendation>,
-    /// The study, to go on with.
+    /// The study, which can be continued.
     pub study: Study,
 }
 

@@ -1,4 +1,4 @@
-//! Ask, tell, events, recommendation: the only part that the outer crates call.
+//! Ask, tell, events, recommendation: the interface for the outer crates.
 //!
 //! A study is a fold over its [`Event`]s: [`StudyBuilder::replay`] of the same events gives the same study, and the same
 //! next proposal, bit by bit.
@@ -69,7 +69,7 @@ pub struct Study {
     history: History,
     trials: Vec<Trial>,
     choices: Vec<Choice>,
-    /// For each trial, its place in the history once it has ended.
+    /// For each trial, its index in the history once it has ended.
     places: Vec<Option<usize>>,
     events: Vec<Event>,
     /// Events that count for the streams of random numbers: all but [`Event::Planned`].
@@ -90,13 +90,13 @@ impl std::fmt::Debug for Study {
 }
 
 impl Study {
-    /// Starts the description of a study.
+    /// Returns a builder.
     pub fn builder() -> StudyBuilder {
         StudyBuilder::default()
     }
 
-    /// Proposes `n` points as one joint decision that sees what is running, and hands them out as trials. If fewer are
-    /// left of a finite space, these.
+    /// Proposes `n` points jointly, given the running trials, and hands them out as trials. Returns fewer if a finite space
+    /// has fewer left.
     pub fn ask(&mut self, n: usize) -> Result<Vec<Trial>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         self.ask_for(Some(q))
@@ -115,7 +115,7 @@ impl Study {
         Ok(self.trials[first..].to_vec())
     }
 
-    /// The points that [`Self::ask`] would hand out now; nothing is registered.
+    /// Returns the points that [`Self::ask`] would hand out now, without registering them.
     pub fn suggest(&mut self, n: usize) -> Result<Vec<Params>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         let proposal = self.propose(Some(q))?;
@@ -148,7 +148,7 @@ impl Study {
         Ok(verdict)
     }
 
-    /// Tells that a trial ended without a value. The point is kept and not suggested again.
+    /// Marks a trial as failed. Its point is kept and not suggested again.
     pub fn fail(&mut self, number: u64, reason: impl Into<String>) -> Result<Verdict, Error> {
         let reason = reason.into();
         match &self.trial(number)?.state {
@@ -161,8 +161,8 @@ impl Study {
         }
     }
 
-    /// Adds a result from elsewhere; it becomes a trial of its own. A value that is not finite is a failure. In a pool,
-    /// the features of a row stand for that row.
+    /// Adds a result from elsewhere as a new trial. A value that is not finite is a failure. In a pool, the features of a
+    /// row identify it.
     pub fn add(&mut self, params: &Params, value: f64, noise_var: Option<f64>) -> Result<u64, Error> {
         self.record(self.draft_add(params, value, noise_var)?);
         Ok(self.trials.len() as u64 - 1)
@@ -174,21 +174,21 @@ impl Study {
         Ok(self.trials.len() as u64 - 1)
     }
 
-    /// Makes a trial of a point of your own; it runs from now on, like one that was asked for.
+    /// Makes a trial of the user's own point. It is running from now on, like one that was asked for.
     pub fn enqueue(&mut self, params: &Params) -> Result<Trial, Error> {
         self.record(self.draft_enqueue(params)?);
         Ok(self.trials[self.trials.len() - 1].clone())
     }
 
-    /// Says that the study is to have another number of trials in all, or `None` if that is not known any more. `auto`
-    /// begins with a smaller design where trials are few, and searches near the best point towards their end.
+    /// Sets the total number of trials; `None` if unknown. `auto` takes a smaller initial design if trials are few, and
+    /// searches near the best point towards their end.
     pub fn plan(&mut self, trials: Option<usize>) {
         if trials != self.planned() {
             self.record(Planned { trials });
         }
     }
 
-    /// The trial of this number.
+    /// Returns the trial of this number.
     pub fn trial(&self, number: u64) -> Result<&Trial, Error> {
         let asked = self.trials.len();
         let index = usize::try_from(number).unwrap_or(usize::MAX);
@@ -210,7 +210,7 @@ impl Study {
         &self.algorithm
     }
 
-    /// How many trials there are to be in all, if that is known.
+    /// The total number of trials, if known.
     pub fn planned(&self) -> Option<usize> {
         self.history.budget()
     }
@@ -225,17 +225,17 @@ impl Study {
         &self.trials
     }
 
-    /// Everything that happened.
+    /// All events.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// How the last proposal came about; `None` before the first one and after a replay.
+    /// Diagnostics of the last proposal; `None` before the first one and after a replay.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.diagnostics.as_ref()
     }
 
-    /// The trial with the best value told. With noise, the luckiest: see [`Self::recommended`].
+    /// The trial with the best observed value. With noise that may be the luckiest one: see [`Self::recommended`].
     pub fn best_observed(&self) -> Option<&Trial> {
         let score = |trial: &&Trial| trial.value().map(|value| self.direction.flip(value));
         self.trials
@@ -254,19 +254,19 @@ impl Study {
         Ok(number.map(|number| found.in_users_units(&self.trials[number], self.direction)))
     }
 
-    /// What the model expects at these points, with which doubt; `None` before the first value is told.
+    /// Posterior means and deviations at these points; `None` before the first value is told.
     pub fn predict(&mut self, points: &[Params]) -> Result<Option<Prediction>, Error> {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 0);
         predict::predict(&mut self.recommender, &self.history, self.direction, points, &mut rng)
     }
 
-    /// What the model says about the study as a whole; `None` before three values are told.
+    /// Remaining regret and importance of parameters, by the model; `None` before three values are told.
     pub fn insight(&self) -> Result<Option<Insight>, Error> {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
         insight::insight(&self.history, true, &mut rng)
     }
 
-    /// What the recommended point may still miss, by the model; `None` before three values are told.
+    /// The remaining regret of the recommended point, by the model; `None` before three values are told.
     pub fn remaining_regret(&self) -> Result<Option<RemainingRegret>, Error> {
         let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
         let insight = insight::insight(&self.history, false, &mut rng)?;

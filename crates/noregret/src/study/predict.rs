@@ -1,4 +1,4 @@
-//! What the model expects elsewhere: for plots, and for whoever wants to ask before trying.
+//! Predictions of the model at any point, for plots and for a look before an evaluation.
 
 use super::Direction;
 use super::recommend::{Posterior, Recommender};
@@ -12,13 +12,13 @@ use crate::surrogate::points::Points;
 /// The posterior of the noise-free objective at some points, in the user's units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// What is expected.
+    /// Posterior means.
     pub mean: Vec<f64>,
-    /// How sure that is: standard deviations.
+    /// Posterior standard deviations.
     pub sd: Vec<f64>,
 }
 
-/// By the model that recommends; `None` if nothing was told.
+/// Predicts with the model of the recommendation; `None` if nothing was told.
 pub(super) fn predict(
     recommender: &mut Recommender,
     history: &History,

@@ -1,4 +1,4 @@
-//! Which point to use in the end: the best posterior mean, not the luckiest observation.
+//! The recommended point: the best posterior mean, not the luckiest observation.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::surrogate::gp::posterior::Gp;
 /// Half-width of a 95 % interval in deviations.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
-/// The point that the model would use.
+/// The point that the model recommends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recommendation {
     /// Its trial.
@@ -27,7 +27,7 @@ pub struct Recommendation {
     pub mean: f64,
     /// A 95 % interval for that value.
     pub interval: (f64, f64),
-    /// What was told of it.
+    /// Its observed value.
     pub observed: Option<f64>,
 }
 
@@ -53,14 +53,14 @@ impl Found {
     }
 }
 
-/// A model of its own, whatever the algorithm: fitted from nothing, so that it depends on the history alone, and only on what was
-/// observed. What stands in for failures keeps suggestions away from them, and would be wrong here; what runs is not known yet.
+/// The model of recommendations is the same for every algorithm. It is fitted from scratch, so that it depends on the history alone,
+/// and to observed values only: the stand-ins for failures keep suggestions away but would bias a recommendation.
 #[derive(Debug, Default)]
 pub(super) struct Recommender {
     cached: Option<((usize, u64), Posterior)>,
 }
 
-/// The posterior given all that was told, and its units.
+/// The posterior given all observed values, and its units.
 #[derive(Debug)]
 pub(super) struct Posterior {
     pub(super) gp: Gp,
@@ -77,7 +77,7 @@ impl Recommender {
         }))
     }
 
-    /// The model of this history; `None` if nothing was told.
+    /// Fits the model to this history; `None` if nothing was told.
     pub(super) fn posterior(
         &mut self,
         history: &History,
@@ -96,8 +96,8 @@ impl Recommender {
     }
 }
 
-/// The place of the evaluation with a value whose mean is best, the first among equals. Every evaluation is judged, also
-/// those that a model of a subset has not seen.
+/// The index of the evaluation with the best posterior mean; ties go to the first. All evaluations with a value are compared,
+/// also those outside the subset that the model was fitted to.
 pub(super) fn best_place(history: &History, gp: &Gp) -> Option<usize> {
     let means = gp.means(history.points());
     (0..history.len())

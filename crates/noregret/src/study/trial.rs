@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::space::Params;
 
-/// Where a trial stands.
+/// The state of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum TrialState {
-    /// Handed out, not told yet.
+    /// Running: handed out, not told yet.
     Running,
-    /// Told, with a value.
+    /// Complete, with a value.
     Complete {
         /// The value, as told.
         value: f64,
@@ -18,7 +18,7 @@ pub enum TrialState {
         #[serde(default, alias = "noise_variance", skip_serializing_if = "Option::is_none")]
         noise_var: Option<f64>,
     },
-    /// Ended without a value.
+    /// Failed: ended without a value.
     Failed {
         /// Why.
         reason: String,
@@ -26,7 +26,7 @@ pub enum TrialState {
 }
 
 impl TrialState {
-    /// Where a trial stands that was told this value: NaN and infinities are failures, not values. No other place decides this.
+    /// The state of a trial that was told this value: NaN and infinities are failures. Nothing else decides this.
     pub fn of(value: f64, noise_var: Option<f64>) -> Self {
         if value.is_finite() {
             Self::Complete { value, noise_var }
@@ -35,7 +35,7 @@ impl TrialState {
         }
     }
 
-    /// Whether this value, with this noise if it is told, is the one that the trial has.
+    /// Whether the trial has this value and, if given, this noise variance.
     pub fn has(&self, value: f64, noise_var: Option<f64>) -> bool {
         match self {
             Self::Complete { value: known, noise_var: known_noise } => {
@@ -49,14 +49,14 @@ impl TrialState {
 /// A trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Its number, from 0 on.
+    /// Its number, from 0.
     pub number: u64,
     /// What to evaluate.
     pub params: Params,
     /// The pool's row, if the space is a pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<usize>,
-    /// Where it stands.
+    /// Its state.
     #[serde(flatten)]
     pub state: TrialState,
 }
@@ -70,7 +70,7 @@ impl Trial {
         }
     }
 
-    /// Its parameters as numbers, in order: for objectives of numeric parameters. Text counts as NaN, true as 1.
+    /// Its parameters as numbers, in order, for numeric objectives. Text becomes NaN, true becomes 1.
     pub fn numbers(&self) -> Vec<f64> {
         self.params
             .iter()

@@ -1,24 +1,24 @@
-//! What became of something told.
+//! The effect of telling a result.
 
-/// What became of something told.
+/// The effect of telling a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is the trial's value.
+    /// The trial is complete with this value.
     Complete,
     /// The trial has failed.
     Failed,
-    /// The trial waits for another attempt. Only a store of shared trials says so.
+    /// The trial waits for another attempt. Only a store of shared trials returns this.
     Retried,
-    /// The trial had failed before; now it has a value after all.
+    /// The trial had failed before and now has a value.
     AfterFailure,
-    /// The trial has this very result already; nothing changed.
+    /// The trial has the same result already. Nothing changed.
     Same,
-    /// The trial has another result already; this one is not counted.
+    /// The trial has another result already. This one is ignored.
     Late,
 }
 
 impl Verdict {
-    /// The word for it on the command line and in Python.
+    /// Its name on the command line and in Python.
     pub fn word(self) -> &'static str {
         match self {
             Self::Complete | Self::AfterFailure => "complete",
