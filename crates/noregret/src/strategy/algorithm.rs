@@ -1,4 +1,4 @@
-//! The algorithms by name, with their settings: the same words in study files, on the command line and in Python.
+//! The algorithms by name, with their settings. Study files, the command line and Python use the same names.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{Strategy, arms, auto, gp, model_free, networks, trees};
 use crate::error::Result;
 use crate::space::nearest;
 
-/// Makes of one list the enum of all algorithms, their names, their descriptions and how each is built.
+/// Generates from one list the enum of all algorithms, their names, descriptions and constructors.
 macro_rules! algorithms {
     ($($(#[$doc:meta])* $variant:ident($config:ty) = $name:literal, $build:expr, $paper:literal, $purpose:literal;)*) => {
         /// An algorithm and its settings, in files a table, `{ name = "gp-ucb", ... }`. (A study file also takes the bare name.)
@@ -28,7 +28,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The strategy itself, its settings checked.
+            /// Builds the strategy; returns an error if a setting is invalid.
             pub fn build(&self) -> Result<Box<dyn Strategy>> {
                 fn boxed<C, S: Strategy + 'static>(
                     build: impl Fn(C) -> Result<S>,
@@ -208,7 +208,7 @@ algorithms! {
         "expected improvement on regression trees: many categories, jumps, and no lengthscales to fit";
 }
 
-/// What is said of an algorithm to someone who chooses one.
+/// The description of an algorithm, for users who choose one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     /// Its name.
@@ -221,7 +221,7 @@ pub struct Description {
     pub options: serde_json::Value,
 }
 
-/// A choice of algorithm that cannot be meant.
+/// An invalid algorithm or option.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {
@@ -233,20 +233,20 @@ pub enum AlgorithmError {
         /// The most similar name.
         nearest: String,
     },
-    /// An option does not fit.
+    /// An option is invalid.
     #[error("algorithm `{name}`: {problem}")]
     Options {
         /// The algorithm.
         name: String,
-        /// What is wrong, in words.
+        /// The reason, in words.
         problem: String,
     },
-    /// An option is out of its range.
+    /// An option is out of range.
     #[error("{option} must be {range}, not {value}")]
     OutOfRange {
         /// Which option.
         option: &'static str,
-        /// What would be right.
+        /// The valid range.
         range: &'static str,
         /// What was given.
         value: f64,
@@ -254,7 +254,7 @@ pub enum AlgorithmError {
 }
 
 impl AlgorithmError {
-    /// An error unless the option `fits` its range.
+    /// Returns an error unless the option `fits` its range.
     pub(crate) fn check(
         option: &'static str,
         value: f64,
@@ -264,12 +264,12 @@ impl AlgorithmError {
         if fits { Ok(()) } else { Err(Self::OutOfRange { option, range, value }) }
     }
 
-    /// An error unless the option is a positive number.
+    /// Returns an error unless the option is a positive number.
     pub(crate) fn check_positive(option: &'static str, value: f64) -> Result<(), Self> {
         Self::check(option, value, value > 0.0 && value.is_finite(), "positive and finite")
     }
 
-    /// An error unless the option is at least 1.
+    /// Returns an error unless the option is at least 1.
     pub(crate) fn check_count(option: &'static str, count: usize) -> Result<(), Self> {
         Self::check(option, count as f64, count > 0, "at least 1")
     }
@@ -291,12 +291,12 @@ impl Algorithm {
         DESCRIPTIONS.iter().map(describe).collect()
     }
 
-    /// The algorithm of this name with its default settings.
+    /// Returns the algorithm of this name with default settings.
     pub fn by_name(name: &str) -> Result<Self, AlgorithmError> {
         Self::with_options(name, serde_json::Map::new())
     }
 
-    /// The algorithm of this name with some settings given.
+    /// Returns the algorithm of this name with the given settings, and defaults for the others.
     pub fn with_options(
         name: &str,
         options: serde_json::Map<String, serde_json::Value>,
@@ -310,7 +310,7 @@ impl Algorithm {
             serde_json::from_value(options.into())
         };
         let refuse = |problem| AlgorithmError::Options { name: name.into(), problem };
-        // Where options of several structs are read together, serde does not say which ones it knows.
+        // With flattened structs, serde does not list the options it knows.
         if !options.is_empty() {
             let default = parse(serde_json::Map::new()).map_err(|e| refuse(e.to_string()))?.options();
             if let Some(unknown) = options.keys().find(|key| !default.contains_key(*key)) {

@@ -1,4 +1,4 @@
-//! `auto`: the default. It looks at the problem, chooses, and says in the diagnostics what and why.
+//! `auto`: the default. It chooses by the problem, and gives the choice and its reason in the diagnostics.
 //!
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
@@ -8,7 +8,7 @@
 //! | points that need not be near the best one | by an upper confidence bound in place of the expected improvement (not in pools)   |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
-//! Each of these choices is undone by a variant of the experiment `noregret bench auto`, whose results stand in docs/notebook/auto.md.
+//! The experiment `noregret bench auto` tests each of these choices by undoing it; see docs/notebook/auto.md.
 
 use std::num::NonZeroUsize;
 
@@ -27,11 +27,11 @@ use crate::surrogate::gp::kernel::Form;
 use crate::surrogate::gp::warp::Transform;
 use crate::surrogate::gp::{GpConfig, Pending};
 
-/// With more parameters than this, no number of evaluations that people have tells their lengthscales apart.
+/// With more parameters than this, no realistic number of evaluations identifies their lengthscales.
 const MANY_DIMENSIONS: usize = 15;
-/// Nearer to each other than this, points teach nothing new: what is left to gain between them is below a part in 10^8 or so.
+/// Points closer than this teach nothing new: the gain left between them is below about one part in 10^8.
 pub const APART: f64 = 1e-5;
-/// After this share of all trials, if their number is known, the first points of every batch stay near the best one.
+/// After this share of all trials, if their number is known, the first points of each batch stay near the best one.
 const FINISH: f64 = 0.65;
 
 /// Settings of `auto`: none but the size of the initial design.
@@ -48,7 +48,7 @@ pub struct AutoConfig {
 #[derive(Debug)]
 pub struct Auto {
     config: AutoConfig,
-    /// What was chosen, why, and for how many evaluations in all; the space of a study stays the same.
+    /// The choice, its reason, and the budget it was made for. The space of a study never changes.
     chosen: Option<(GpEi, String, Option<usize>)>,
 }
 
@@ -60,7 +60,7 @@ impl Auto {
 }
 
 impl AutoConfig {
-    /// The algorithm for a problem, as a user would set it, and why.
+    /// Returns the algorithm for a problem, as a user would configure it, and the reason.
     pub(crate) fn choose(&self, history: &History) -> (OnGp<GpEiConfig>, String) {
         let space = history.space();
         let is_pool = space.as_pool().is_some();
@@ -101,7 +101,7 @@ impl AutoConfig {
     }
 }
 
-/// Points of the first design, for so many evaluations in all if that is known.
+/// Size of the initial design, given the total number of evaluations if known.
 pub fn design(dims: usize, budget: Option<usize>) -> usize {
     let most = budget.map_or(usize::MAX, |budget| budget.div_ceil(3));
     (2 * dims).clamp(5, 20).max(dims.min(50)).min(most)
@@ -112,8 +112,8 @@ pub fn kernel(dims: usize) -> Form {
     if dims > MANY_DIMENSIONS { Form::Matern52 } else { Form::Anova }
 }
 
-/// The Gaussian process of `auto`: values with long tails are drawn in, lengthscales are of the order of the range, noise
-/// is small unless the values say otherwise.
+/// The Gaussian process of `auto`: a transformation shortens long tails of the values, and the priors expect lengthscales of the
+/// order of the range and little noise.
 pub fn model(kernel: Form, dims: usize) -> GpConfig {
     let plain = GpConfig::default();
     let scale = if dims > MANY_DIMENSIONS { 0.5 } else { 1.0 };

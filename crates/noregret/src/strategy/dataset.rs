@@ -1,4 +1,4 @@
-//! A piece of history as models take it: failures stand with the worst value, long histories are thinned out.
+//! Training data for models: failures take the worst value, long histories are subsampled.
 
 use rand::{RngExt, SeedableRng};
 
@@ -11,7 +11,7 @@ use crate::surrogate::points::Points;
 /// Separates the stream of the subset of a long history from others that share its seed.
 const SUBSET: u64 = 0x5EED_0F5B_5E70_0000;
 
-/// A piece of history as a model takes it.
+/// Training data for a model.
 pub(crate) struct Dataset {
     pub(crate) points: Points,
     pub(crate) values: Vec<f64>,
@@ -19,7 +19,7 @@ pub(crate) struct Dataset {
     pub(crate) failed: Vec<bool>,
     /// The worst value, in the user's units.
     pub(crate) worst: f64,
-    /// How many evaluations there were, if these are a subset.
+    /// The number of all evaluations, if these are a subset.
     pub(crate) subset_of: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Dataset {
         }
     }
 
-    /// In these units.
+    /// Converts values and noise variances to these units.
     pub(crate) fn standardized(mut self, units: &Units) -> Self {
         for (y, noise) in self.values.iter_mut().zip(&mut self.known_noise) {
             *noise = noise.map(|v| units.standardized_variance(v, *y));
@@ -52,7 +52,7 @@ impl Dataset {
         self
     }
 
-    /// Without what stands in for failures.
+    /// Removes failures.
     pub(crate) fn without_failures(self) -> Self {
         let rows: Vec<usize> = (0..self.failed.len()).filter(|&i| !self.failed[i]).collect();
         let (points, values, known_noise) = self.select(&rows);
@@ -79,7 +79,7 @@ pub(crate) fn values_with_worst(outcomes: &[Outcome]) -> (Vec<f64>, f64) {
 
 /// Mean and deviation of the values, without overflow; a deviation of 0 becomes 1.
 pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-    // The rounded mean of equal values may differ from them in the last bit, which is no deviation.
+    // The rounded mean of equal values may differ from them in the last bit; that is not a deviation.
     if let Some((first, rest)) = values.split_first()
         && rest.iter().all(|y| y.to_bits() == first.to_bits())
     {
@@ -98,8 +98,8 @@ pub(crate) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
 
 /// `size` rows of a long history: half of them the best, and a random sample of the rest.
 ///
-/// What is near the optimum must be known well, the rest so far that nobody goes there again. With a quarter for the best, regrets are
-/// larger where values are exact, and smaller where they are noisy and the best ones partly lucky (docs/notebook/many-evaluations.md).
+/// The model must be accurate near the optimum, and elsewhere just good enough to avoid it. With a quarter for the best, regrets are
+/// larger for exact values, and smaller for noisy ones, of which the best are partly lucky (docs/notebook/many-evaluations.md).
 fn subset(values: &[f64], size: usize, seed: u64) -> Vec<usize> {
     let mut rows = top(values, size / 2);
     let best: std::collections::BTreeSet<usize> = rows.iter().copied().collect();

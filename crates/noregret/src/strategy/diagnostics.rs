@@ -1,4 +1,4 @@
-//! What a proposal tells about itself: nothing that was repaired, capped or estimated stays unsaid.
+//! Diagnostics of a proposal: they report everything that was repaired, capped or estimated.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::maximize::Work;
 use crate::maximize::inexact::{Ledger, SHIFT};
 use crate::strategy::memo::Fit;
 
-/// The story of one proposal.
+/// Diagnostics of one proposal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Diagnostics {
@@ -16,7 +16,7 @@ pub struct Diagnostics {
     pub algorithm: String,
     /// Points from the initial design.
     pub design_points: usize,
-    /// The model, if one was asked.
+    /// The model, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelDiagnostics>,
     /// Work of maximizing the acquisition function.
@@ -26,10 +26,10 @@ pub struct Diagnostics {
     pub inexactness: Option<Inexactness>,
     /// Points that would have repeated earlier ones and were replaced.
     pub duplicates_avoided: usize,
-    /// Sizes, counts and times of the algorithm's own, by name.
+    /// Sizes and counts that the algorithm reports, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, f64>,
-    /// Whatever else is worth saying, in words.
+    /// Other remarks, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub struct ModelDiagnostics {
     pub subset_of: Option<usize>,
     /// Running points its variance was conditioned on.
     pub pending: usize,
-    /// Failed evaluations that stand in the model with the worst value seen.
+    /// Failed evaluations, which the model takes with the worst value seen.
     pub failures: usize,
     /// Whether hyperparameters were fitted for this proposal.
     pub refitted: bool,
@@ -65,7 +65,7 @@ pub struct Inexactness {
     pub eta_hat: f64,
     /// The accumulated `sum (1 - eta)`.
     pub m_hat: f64,
-    /// Rounds summed up, and those among them in which the reference was solved.
+    /// Rounds in the sum.
     pub rounds: usize,
     /// Rounds in which the reference was solved.
     pub measured: usize,

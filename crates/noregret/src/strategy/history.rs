@@ -1,4 +1,4 @@
-//! What a strategy sees of a study: evaluated points, points still running, and what earlier proposals left behind.
+//! The input of a strategy: evaluated points, running points, and the memo of earlier proposals.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,10 +21,10 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What this point means in the user's own units.
+    /// The parameters of this point, in the user's units.
     ///
     /// # Panics
-    /// If the point is of another space: of other dimensions, or of a row that the pool does not have.
+    /// If the point belongs to another space: wrong dimensions, or a row out of range.
     pub fn params(&self, space: &Space) -> Params {
         match (space.as_pool(), self.row) {
             (Some(pool), Some(row)) => pool.params(row),
@@ -77,7 +77,7 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing happened yet.
+    /// An empty history.
     pub fn new(space: Space, duplicates: Duplicates) -> Self {
         let points = Points::new(space.dims());
         Self {
@@ -94,12 +94,12 @@ impl History {
         }
     }
 
-    /// Evaluations that there will be in all, if that is known.
+    /// The total number of evaluations, if known.
     pub fn budget(&self) -> Option<usize> {
         self.budget
     }
 
-    /// Says how many evaluations there will be in all.
+    /// Sets the total number of evaluations.
     pub fn set_budget(&mut self, budget: Option<usize>) {
         self.budget = budget;
     }
@@ -147,7 +147,7 @@ impl History {
         })
     }
 
-    /// The same without failures and without what runs: all that was observed of the objective, and nothing else.
+    /// The same without failures and running points: only what was observed of the objective.
     pub fn observed(&self) -> Cow<'_, Self> {
         if self.pending.is_empty() && self.outcomes.iter().all(|outcome| *outcome != Outcome::Failed) {
             return Cow::Borrowed(self);
@@ -166,26 +166,26 @@ impl History {
         self.pending.values()
     }
 
-    /// What earlier proposals left behind.
+    /// The memo of earlier proposals.
     pub fn memo(&self) -> &Memo {
         &self.memo
     }
 
-    /// Where a strategy may look, less the points of `batch` chosen so far.
+    /// The region to search, without the points of `batch` chosen so far.
     pub fn region<'a>(&'a self, batch: &'a Taken) -> Region<'a> {
         Region { space: &self.space, taken: &self.taken, batch, apart: 0.0 }
     }
 
-    /// How many points of a finite space may still be suggested, counted up to `limit`; `None` if it is not finite.
+    /// The number of points of a finite space that may still be suggested, counted up to `limit`; `None` if it is infinite.
     pub fn left(&self, limit: usize) -> Option<usize> {
         if let Some(pool) = self.space.as_pool() {
-            let free = (0..pool.len()).filter(|&row| !self.taken.contains(&[], Some(row))); // rows are known by number
+            let free = (0..pool.len()).filter(|&row| !self.taken.contains(&[], Some(row))); // a row needs no coordinates
             return Some(free.take(limit).count());
         }
         Some(self.space.points()?.filter(|x| !self.taken.contains(x, None)).take(limit).count())
     }
 
-    /// Notes a proposal: its points are running now.
+    /// Records a proposal: its points are running now.
     pub fn proposed(&mut self, numbered: impl IntoIterator<Item = (u64, Choice)>, memo: Memo) {
         for (number, choice) in numbered {
             if self.duplicates != Duplicates::Replicate {
@@ -196,21 +196,21 @@ impl History {
         self.memo = memo;
     }
 
-    /// Notes how the evaluation of trial `number` ended; `None` if no such trial is running.
+    /// Records the outcome of trial `number`; returns `None` if no such trial is running.
     pub fn told(&mut self, number: u64, outcome: Outcome) -> Option<Choice> {
         let choice = self.pending.remove(&number)?;
         self.add(&choice, outcome);
         Some(choice)
     }
 
-    /// Corrects how the `index`-th evaluation ended: a result that came after its trial had been given up.
+    /// Corrects the outcome of the `index`-th evaluation: a result arrived after its trial had been given up.
     pub fn correct(&mut self, index: usize, choice: &Choice, outcome: Outcome) {
         self.outcomes[index] = outcome;
         self.set_taken(choice, outcome);
         self.revision += 1;
     }
 
-    /// Counts corrections of what was told before; models that were built on less must be built anew.
+    /// The number of corrections so far. Models that were built before a correction must be built again.
     pub fn revision(&self) -> u64 {
         self.revision
     }

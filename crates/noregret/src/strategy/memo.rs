@@ -1,6 +1,6 @@
-//! What a proposal leaves behind for the next: all that history and seed alone do not determine.
+//! The state that a proposal passes to the next: everything that history and seed alone do not determine.
 //!
-//! A strategy's own fields are caches; the memo is logged with every proposal, so that a resumed study goes on exactly
+//! The fields of a strategy are caches. The memo is logged with every proposal, so that a resumed study continues exactly
 //! where the interrupted one stopped.
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::maximize::inexact::Ledger;
 use crate::surrogate::gp::hyperparameters::Hyperparameters;
 use crate::surrogate::gp::warp::Warp;
 
-/// The memory of a study between proposals.
+/// The state of a study between proposals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memo {
@@ -27,14 +27,14 @@ pub struct Memo {
     pub neural: Option<Neural>,
 }
 
-/// A network: everything from which its parameters can be found again.
+/// Everything needed to compute the parameters of a network again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neural {
     /// Seed of its first parameters.
     pub seed: u64,
-    /// Corrections of the history when it was first taught.
+    /// Corrections of the history when it was first trained.
     pub revision: u64,
-    /// When it was taught, if it goes on from where it was.
+    /// When it was trained, if trainings start where the last one ended.
     pub trainings: Trainings,
 }
 
@@ -49,7 +49,7 @@ impl Trainings {
         self.0.iter().flat_map(|&(first, step, count)| (0..count).map(move |k| first + k * step))
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn count(&self) -> usize {
         self.0.iter().map(|(.., count)| count).sum()
     }
@@ -69,31 +69,31 @@ impl Trainings {
     }
 }
 
-/// A sparse model: everything from which it can be built again, bit by bit.
+/// Everything needed to build a sparse model again, bit by bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sparse {
-    /// Seed of the arms, where the space is no pool, and of the coins by which atoms are kept.
+    /// Seed of the arms, if the space is not a pool, and of the coins that choose atoms.
     pub seed: u64,
     /// Evaluations that the hyperparameters were fitted to.
     pub evaluations: usize,
-    /// Corrections of the history when the model was last built from nothing.
+    /// Corrections of the history when the model was last built from scratch.
     pub revision: u64,
     /// Batches so far.
     pub batches: u64,
     /// `sum log(1 + variance)` over the model's choices, on which the radius depends.
     pub gain: Option<f64>,
-    /// Points that were running when the model was last built from nothing, and are not among the arms.
+    /// Points outside the arms that were running when the model was last built from scratch.
     pub extras: Vec<Vec<f64>>,
-    /// The batches since the model was last built from nothing.
+    /// The batches since the model was last built from scratch.
     pub starts: Vec<BatchStart>,
 }
 
-/// What a batch began with.
+/// The state at the start of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchStart {
     /// Evaluations told.
     pub told: usize,
-    /// Arms that were running, as often as they were.
+    /// Arms that were running, each as often as it was.
     pub running: Vec<usize>,
     /// Atoms that the dictionary lost ...
     pub removed: Vec<usize>,
@@ -111,23 +111,23 @@ pub struct Design {
     pub used: usize,
 }
 
-/// A fit of a Gaussian process: everything from which the model can be built again, bit by bit.
+/// A fit of a Gaussian process: everything needed to build the model again, bit by bit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// How many evaluations had been told.
+    /// Number of evaluations told.
     pub evaluations: usize,
     /// The units of the values.
     #[serde(flatten)]
     pub units: Units,
-    /// The kernel's values.
+    /// The hyperparameters.
     pub hyperparameters: Hyperparameters,
-    /// Seed of the candidates, and of the subset if there is one, that belong to this fit.
+    /// Seed of the candidates of this fit, and of its subset if there is one.
     pub seed: u64,
     /// Evaluations of the likelihood that the fit took.
     pub likelihoods: usize,
 }
 
-/// How values are seen by a model.
+/// How a model transforms values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     /// Their transformation, if there is one.
@@ -143,7 +143,7 @@ impl Units {
     /// A value as the model sees it: transformed, mean 0, deviation 1.
     pub fn standardized(&self, y: f64) -> f64 {
         let y = self.warp.map_or(y, |warp| warp.value(y));
-        // In halves, which round alike: the difference of two large values may be no float.
+        // In halves, which round alike: the difference of two large values may overflow.
         2.0 * ((0.5 * y - 0.5 * self.mean) / self.sd)
     }
 

@@ -23,22 +23,22 @@ use diagnostics::Diagnostics;
 use history::{Choice, History};
 use memo::Memo;
 
-/// All a study knows of an algorithm: a pure function of configuration, history and stream.
+/// An algorithm, as a study sees it: a pure function of configuration, history and stream.
 ///
-/// What `self` remembers is a cache; dropping it must change nothing but the time taken. What history alone does not
-/// determine is returned in the proposal's [`Memo`] and logged.
+/// The fields of `self` are a cache: dropping it must change nothing but the time taken. State that the history alone does
+/// not determine is returned in the proposal's [`Memo`] and logged.
 pub trait Strategy: Send {
-    /// The next points; `None` asks for as many as the algorithm allows to run at once.
+    /// Proposes `q` points, or with `None` as many as the algorithm allows to run at once.
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal>;
 }
 
-/// The next points and what was learnt on the way.
+/// The next points, with state and diagnostics.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// The points.
     pub choices: Vec<Choice>,
-    /// To be kept for the next proposal.
+    /// State for the next proposal.
     pub memo: Memo,
-    /// To be shown to whoever wonders.
+    /// Diagnostics for the user.
     pub diagnostics: Diagnostics,
 }

@@ -1,4 +1,4 @@
-//! What tests of several algorithms do alike.
+//! Helpers that tests of several algorithms share.
 
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-//! Points that are new: what every strategy falls back on when its favourite was tried before.
+//! A batch of new points, with a fallback for points that were tried before.
 
 use rand::RngExt;
 
@@ -13,7 +13,7 @@ const RANDOM_TRIES: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Batch<'a> {
     history: &'a History,
-    /// The points so far, as a maximizer must avoid them.
+    /// The points so far, for maximizers to avoid.
     pub(crate) taken: Taken,
     /// The points so far.
     pub(crate) choices: Vec<Choice>,
@@ -55,7 +55,7 @@ impl<'a> Batch<'a> {
             let region = self.history.region(&self.taken);
             return (start..pool.len())
                 .chain(0..start)
-                .find(|&row| !region.is_taken(&[], Some(row))) // rows are known by number
+                .find(|&row| !region.is_taken(&[], Some(row))) // a row needs no coordinates
                 .map(|row| Choice { x: pool.point(row), row: Some(row) })
                 .ok_or(MaximizeError::NothingLeft { tried: pool.len() });
         }

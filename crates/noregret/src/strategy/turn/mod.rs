@@ -1,4 +1,4 @@
-//! One proposal in the making: the points so far, what the next proposal will have to remember, and what is said about it.
+//! A proposal under construction: its points so far, the next memo, and the diagnostics.
 //!
 //! An algorithm opens a turn, asks its model while the turn wants more points, pushes each point it finds, and finishes:
 //!
@@ -27,13 +27,13 @@ use crate::strategy::memo::Memo;
 use crate::surrogate::points::Points;
 use batch::Batch;
 
-/// A proposal in the making.
+/// A proposal under construction.
 pub(crate) struct Turn<'a> {
-    /// What was told and what is running.
+    /// The history, with running points.
     pub(crate) history: &'a History,
-    /// What the next proposal will find in the history.
+    /// The memo for the next proposal.
     pub(crate) memo: Memo,
-    /// What this proposal says about itself.
+    /// The diagnostics of this proposal.
     pub(crate) diagnostics: Diagnostics,
     /// The stream of this proposal.
     pub(crate) rng: &'a mut Stream,
@@ -43,7 +43,7 @@ pub(crate) struct Turn<'a> {
     closed: bool,
 }
 
-/// How many points a proposal has.
+/// The size of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Exactly(usize),
@@ -52,7 +52,7 @@ enum Wanted {
 }
 
 impl<'a> Turn<'a> {
-    /// A turn without any points yet; one point is wanted where the user leaves the number to the algorithm.
+    /// Opens a turn without points. If the user leaves the number to the algorithm, one point is wanted.
     pub(crate) fn begin(
         name: &'static str,
         history: &'a History,
@@ -70,7 +70,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// A turn with its share of the initial design.
+    /// Opens a turn with its share of the initial design.
     pub(crate) fn open(
         name: &'static str,
         history: &'a History,
@@ -83,7 +83,7 @@ impl<'a> Turn<'a> {
         Ok(turn)
     }
 
-    /// The same for an algorithm that says itself how many points may run at once, at most `most`.
+    /// The same for an algorithm that decides how many points may run at once, at most `most`.
     pub(crate) fn open_adaptive(
         name: &'static str,
         history: &'a History,
@@ -96,7 +96,7 @@ impl<'a> Turn<'a> {
             turn.wanted = Wanted::AtMost(most);
         }
         turn.add_design(initial_points)?;
-        // The results of a design are waited for.
+        // Wait for the results of the design.
         turn.closed = q.is_none() && !turn.batch.choices.is_empty();
         Ok(turn)
     }
@@ -107,8 +107,8 @@ impl<'a> Turn<'a> {
         opening::add_sobol(self, count)
     }
 
-    /// How many points of the initial design this turn has. Without any value a model has nothing to learn from: then all
-    /// points are of the design.
+    /// The number of points of the initial design in this turn. Without any value there is nothing to fit a model to: then
+    /// all points belong to the design.
     pub(crate) fn design_size(&self, initial_points: Option<usize>) -> usize {
         let history = self.history;
         let size = initial_points.unwrap_or_else(|| opening::default_size(history.space().dims()));
@@ -124,7 +124,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether the algorithm is to choose another point.
+    /// Whether the algorithm must choose another point.
     pub(crate) fn wants_more(&self) -> bool {
         self.missing() > 0
     }
@@ -150,19 +150,19 @@ impl<'a> Turn<'a> {
         &self.batch.choices
     }
 
-    /// How many of them the algorithm has chosen, rather than the design.
+    /// The number of points chosen by the algorithm, not by the design.
     pub(crate) fn picked(&self) -> usize {
         self.batch.choices.len() - self.diagnostics.design_points
     }
 
-    /// Points without a value: those that run, then those of this turn.
+    /// Points without a value: the running ones, then those of this turn.
     pub(crate) fn without_value(&self) -> Points {
         let mut points = Points::new(self.history.space().dims());
         self.history.pending().chain(&self.batch.choices).for_each(|choice| points.push(&choice.x));
         points
     }
 
-    /// Where the next point may be.
+    /// The region to search for the next point.
     pub(crate) fn region(&self) -> Region<'_> {
         self.history.region(&self.batch.taken)
     }
@@ -177,8 +177,8 @@ impl<'a> Turn<'a> {
         self.batch.is_taken(choice)
     }
 
-    /// Adds the point that a search has found. If all its candidates are taken, the space may still have others: then a
-    /// random one.
+    /// Adds the point that a search has found. If all candidates of the search are taken, adds a random point, since the space
+    /// may have others.
     pub(crate) fn push(&mut self, found: Result<Maximum, MaximizeError>) -> Result<&Choice> {
         match found {
             Ok(Maximum { x, row, work, .. }) => {
@@ -204,7 +204,7 @@ impl<'a> Turn<'a> {
         self.push_choice(choice)
     }
 
-    /// The proposal.
+    /// Returns the proposal.
     #[expect(clippy::unnecessary_wraps, reason = "it ends functions that can fail")]
     pub(crate) fn finish(mut self) -> Result<Proposal> {
         self.diagnostics.duplicates_avoided += self.batch.duplicates_avoided;

@@ -1,4 +1,4 @@
-//! The first points: one scrambled Sobol sequence per study, continued from proposal to proposal.
+//! The initial design: one scrambled Sobol sequence per study, continued from proposal to proposal.
 
 use rand::{Rng, SeedableRng};
 
@@ -9,11 +9,11 @@ use crate::math::sobol;
 use crate::maximize::MaximizeError;
 use crate::strategy::history::Choice;
 
-/// Pieces of the sequence looked at for each point that is wanted: where constraints reject some of it, a longer piece
-/// holds enough feasible points nearly always.
+/// Points of the sequence drawn for each point wanted: if constraints reject some, a longer piece nearly always has enough
+/// feasible ones.
 const PIECES: usize = 8;
 
-/// Adds the next `count` points of the study's sequence. Over a pool: random rows.
+/// Adds the next `count` points of the study's sequence; in a pool, random rows.
 pub(crate) fn add_sobol(turn: &mut Turn<'_>, count: usize) -> Result<()> {
     let space = turn.history.space();
     let seed = *turn.memo.design.seed.get_or_insert_with(|| turn.rng.next_u64());
