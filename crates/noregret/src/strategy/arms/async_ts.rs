@@ -42,7 +42,7 @@ pub struct AsyncTs {
 }
 
 impl AsyncTs {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: AsyncTsConfig) -> Result<Self> {
         config.arms.sparse.validate()?;
         Ok(Self { model: SparseModel::new(config.arms.sparse.clone(), false), config })
@@ -87,7 +87,7 @@ fn draw_explained(model: &Nystrom, mean: &[f64], block: usize, rng: &mut Stream)
     model.inner_products(weights.as_ref())
 }
 
-/// The free arm with the largest value: what the dictionary explains, and independent noise for what it does not.
+/// The free arm with the largest value: the part that the dictionary explains, plus independent noise for the rest.
 fn best_arm(
     model: &Nystrom,
     free: &[bool],

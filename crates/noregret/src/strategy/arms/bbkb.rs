@@ -61,7 +61,7 @@ pub struct BbkbConfig {
     pub radius: Radius,
     /// Bound of the function's norm, in units of the kernel's.
     pub norm: f64,
-    /// Chance that an interval misses.
+    /// Probability that an interval misses.
     pub delta: f64,
     /// Explore by largest variance until batches of about this size are safe (Alg. 3).
     pub parallel: Option<usize>,
@@ -92,7 +92,7 @@ pub struct Bbkb {
     name: &'static str,
     rule: Rule,
     threshold: f64,
-    /// Whether every pick becomes an atom at once, which makes the model exact.
+    /// Whether every pick becomes an atom at once, so that the model is exact.
     exact: bool,
     config: BbkbConfig,
     model: SparseModel,
@@ -145,7 +145,7 @@ impl Bbkb {
         }
     }
 
-    /// What a choice of this variance adds to the sum.
+    /// The term that a choice of this variance adds to the sum.
     fn surprise(&self, variance: f64) -> f64 {
         match self.config.radius {
             Radius::Code => variance.ln_1p(),
@@ -212,7 +212,7 @@ struct PickedBatch {
     gain: f64,
     /// The product of GP-BUCB's rule.
     product: f64,
-    /// Whether its rule has ended it, rather than the number of points wanted.
+    /// Whether its rule ended it, and not the number of points wanted.
     ended: bool,
     /// Whether it explores by largest variance (Alg. 3).
     explores: bool,
@@ -254,7 +254,7 @@ impl Bbkb {
         PickedBatch { choices, gain, product, ended, explores, arms: free.len(), recomputed }
     }
 
-    /// Whether variances are still too large for batches of the size that is wanted (Alg. 3).
+    /// Whether variances are still too large for batches of the wanted size (Alg. 3).
     fn explores(&self, state: &ArmsState, free: &[bool]) -> bool {
         self.config.parallel.is_some_and(|parallel| {
             let variances = state.model().scores(|_, _, variance| variance);

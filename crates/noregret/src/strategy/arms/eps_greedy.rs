@@ -1,4 +1,4 @@
-//! Epsilon-greedy over arms: the arm with the best posterior mean, or with a small chance any.
+//! Epsilon-greedy over arms: the arm with the best posterior mean, or with probability epsilon a random one.
 //! Sutton & Barto 2018, section 2.2; a rival in Calandriello et al. 2020.
 //!
 //! # Departures
@@ -25,7 +25,7 @@ use crate::strategy::{Proposal, Strategy};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EpsGreedyConfig {
-    /// The chance of a random arm.
+    /// The probability of a random arm.
     pub epsilon: f64,
     /// Model and first points.
     #[serde(flatten)]
@@ -46,7 +46,7 @@ pub struct EpsGreedy {
 }
 
 impl EpsGreedy {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: EpsGreedyConfig) -> Result<Self> {
         config.arms.sparse.validate()?;
         let fits = (0.0..=1.0).contains(&config.epsilon);
@@ -67,7 +67,7 @@ impl Strategy for EpsGreedy {
                 turn.push_random()?;
                 continue;
             }
-            // What was picked at random before is passed over.
+            // Skip arms that were picked at random before.
             let is_new = |pick: &Pick| !turn.is_taken(&state.choice(pick.arm, history));
             let Some(pick) = std::iter::from_fn(|| bounds.next()).find(is_new) else {
                 turn.push(Err(MaximizeError::NothingLeft { tried: free.len() }))?;

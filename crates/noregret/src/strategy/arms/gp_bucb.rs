@@ -27,7 +27,7 @@ pub struct GpBucbConfig {
     pub radius: Radius,
     /// Bound of the function's norm, in units of the kernel's.
     pub norm: f64,
-    /// Chance that an interval misses.
+    /// Probability that an interval misses.
     pub delta: f64,
     /// Points of a batch at most.
     pub max_batch: usize,

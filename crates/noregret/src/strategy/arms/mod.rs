@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use model::SparseConfig;
 
-/// What all these algorithms can be told.
+/// Options that all these algorithms share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

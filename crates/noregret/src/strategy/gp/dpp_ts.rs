@@ -62,7 +62,7 @@ impl Strategy for DppTs {
         let accepted = diversify(&mut batch, &draws, noise, steps, &mut turn);
         turn.diagnostics.notes.push(format!("{accepted} of {steps} steps of the chain were accepted"));
         while turn.wants_more() {
-            // A pool may be smaller than the batch: what is missing is found elsewhere.
+            // With fewer candidates than points wanted, the turn adds random points.
             let nothing = MaximizeError::NothingLeft { tried: draws.len() };
             let found = batch.get(turn.picked()).map(|&i| draws.maximum(i)).ok_or(nothing);
             gp.condition(turn.push(found)?);
@@ -71,7 +71,7 @@ impl Strategy for DppTs {
     }
 }
 
-/// As many draws from `P_max` as points are wanted, or as there are candidates (Alg. 1).
+/// Draws from `P_max`: one for each point wanted, at most one for each candidate (Alg. 1).
 fn thompson_batch(draws: &Draws, turn: &mut Turn<'_>) -> Vec<usize> {
     let mut taken = Taken::default();
     let mut batch = Vec::with_capacity(turn.missing());
@@ -123,7 +123,7 @@ fn volume(batch: &[usize], draws: &Draws, noise: f64) -> f64 {
         }
         rows[0] += 1.0;
     });
-    // det(L L^T) = (prod_i L_ii)^2. What cannot be factored has no volume.
+    // det(L L^T) = (prod_i L_ii)^2. A matrix that cannot be factored has volume 0.
     factor.map_or(f64::NEG_INFINITY, |factor| {
         2.0 * (0..batch.len()).map(|i| factor.diagonal(i).ln()).sum::<f64>()
     })

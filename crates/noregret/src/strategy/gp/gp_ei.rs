@@ -23,7 +23,7 @@ use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
-/// Which improvement is expected.
+/// Which improvement is maximized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

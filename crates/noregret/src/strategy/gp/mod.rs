@@ -27,7 +27,7 @@ use crate::surrogate::gp::GpConfig;
 use model::{GpModel, GpState};
 use search::Search;
 
-/// What all these algorithms can be told.
+/// Options that all these algorithms share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -49,7 +49,7 @@ impl GpOptions {
     }
 }
 
-/// The options of an algorithm: its own, and those that all of them have.
+/// The options of an algorithm: its own, and the shared ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -57,24 +57,24 @@ pub struct OnGp<O> {
     /// Its own.
     #[serde(flatten)]
     pub own: O,
-    /// Those of all.
+    /// The shared ones.
     #[serde(flatten)]
     pub gp: GpOptions,
 }
 
 impl<O> From<O> for OnGp<O> {
-    /// With the others as they are by default.
+    /// Own options, with the defaults of the shared ones.
     fn from(own: O) -> Self {
         Self { own, gp: GpOptions::default() }
     }
 }
 
-/// What an algorithm's own options must be.
+/// The interface of an algorithm's own options.
 pub trait OwnOptions {
     /// The algorithm's name.
     const NAME: &'static str;
 
-    /// Whether its functions are drawn by random features, which not all kernels have.
+    /// Whether it draws functions by random features, which not all kernels have.
     const DRAWS_PATHS: bool = false;
 
     /// Checks what serde cannot.
@@ -83,7 +83,7 @@ pub trait OwnOptions {
     }
 }
 
-/// An algorithm on a Gaussian process: its options and its model. What it does is its `impl Strategy`.
+/// An algorithm on a Gaussian process: its options and its model. Its `impl Strategy` is the algorithm itself.
 #[derive(Debug)]
 pub struct GpStrategy<O> {
     own: O,
@@ -93,12 +93,12 @@ pub struct GpStrategy<O> {
 }
 
 impl<O: OwnOptions> GpStrategy<O> {
-    /// The algorithm, once its options are checked.
+    /// Builds the algorithm; returns an error if an option is invalid.
     pub fn new(config: OnGp<O>) -> Result<Self> {
         Self::named(O::NAME, config)
     }
 
-    /// The same under the name of another algorithm, which differs from it in options only.
+    /// The same under the name of another algorithm that differs in options only.
     fn named(name: &'static str, OnGp { own, gp }: OnGp<O>) -> Result<Self> {
         own.check()?;
         gp.model.validate()?;

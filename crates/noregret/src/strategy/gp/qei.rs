@@ -46,10 +46,10 @@ const STEP: f64 = 1e-5;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QeiMethod {
-    /// As if its values were their means.
+    /// Kriging believer: its values are assumed to equal their means.
     #[default]
     Believer,
-    /// By an average over values drawn jointly.
+    /// Average over values drawn jointly.
     MonteCarlo,
 }
 
@@ -112,7 +112,7 @@ struct Fantasies<'a> {
     gp: &'a Gp,
     /// Normal numbers, a row for each point without a value.
     normals: &'a [Vec<f64>],
-    /// What each fantasy leaves to be improved on.
+    /// The incumbent of each fantasy: its best value.
     bars: Vec<f64>,
 }
 

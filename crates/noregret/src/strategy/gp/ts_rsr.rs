@@ -117,7 +117,7 @@ impl Strategy for TsRsr {
 }
 
 impl TsRsrConfig {
-    /// `f*` of every point that is wanted (App. C); `None` while exploration comes first (App. B.1).
+    /// Draws `f*` for each point wanted (App. C); `None` during the initial exploration (App. B.1).
     fn sampled_maxima(&self, gp: &mut GpState, turn: &mut Turn<'_>) -> Result<Option<Vec<f64>>> {
         let (gain, n, q) = (gp.gp().information_gain(), gp.gp().observed().max(1), turn.missing());
         let bound = q as f64 * gain / n as f64;

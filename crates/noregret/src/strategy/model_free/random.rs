@@ -1,4 +1,4 @@
-//! Uniform points: what every other algorithm has to beat.
+//! Uniform points: the baseline for every other algorithm.
 
 use std::num::NonZeroUsize;
 

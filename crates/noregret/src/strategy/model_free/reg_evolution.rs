@@ -70,7 +70,7 @@ pub struct RegEvolution {
 }
 
 impl RegEvolution {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: RegEvolutionConfig) -> Result<Self> {
         let RegEvolutionConfig { population, sample, step, neighbors } = config;
         for (option, count) in [("population", population), ("sample", sample), ("neighbors", neighbors)] {

@@ -1,4 +1,4 @@
-//! Scrambled Sobol points, for ever: an initial design that never ends.
+//! Scrambled Sobol points: an initial design that never ends.
 //! Sobol 1967; Owen 1995 (scrambling).
 
 use std::num::NonZeroUsize;

@@ -82,7 +82,7 @@ pub struct Dngo {
 }
 
 impl Dngo {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: DngoConfig) -> Result<Self> {
         config.network.validate()?;
         check_candidates(config.candidates)?;
@@ -100,7 +100,7 @@ impl Dngo {
     }
 }
 
-/// The improvement that is expected of points.
+/// Expected improvement under the Bayesian linear regression on the last layer.
 struct DngoAcquisition<'a> {
     network: &'a LearnedNetwork,
     layer: LastLayer,
@@ -108,7 +108,7 @@ struct DngoAcquisition<'a> {
 }
 
 impl<'a> DngoAcquisition<'a> {
-    /// Given what was told, and points whose values will be as expected.
+    /// Fits the last layer, given running points that are assumed to have their means as values.
     fn new(network: &'a LearnedNetwork, running: &Points) -> Result<Self> {
         let running = network.encoder.encode(running, 0..running.len());
         let x = joined(&network.told.data.x, &running);

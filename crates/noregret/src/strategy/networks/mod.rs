@@ -14,7 +14,7 @@ use crate::surrogate::neural::NetworkConfig;
 use model::check_candidates;
 use model::search::SearchBudget;
 
-/// What the algorithms that fit a network for every point can be told.
+/// Options of the algorithms that fit a network for every point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -23,11 +23,11 @@ pub struct FitOptions {
     pub network: NetworkConfig,
     /// Deviation of the noise, in units of the standardised values.
     pub noise: f64,
-    /// Shift and scale the values to mean 0 and deviation 1.
+    /// Shift and scale the values to mean 0 and standard deviation 1.
     pub standardize: bool,
     /// Points at which a fitted network is evaluated.
     pub candidates: usize,
-    /// How many of the best of them are climbed from.
+    /// Number of climbs, from the best of them.
     pub polished: usize,
     /// Points before the model is asked; by default a few more than dimensions.
     pub initial_points: Option<usize>,

@@ -67,7 +67,7 @@ impl Default for NeuralBoConfig {
     }
 }
 
-/// What the algorithms whose deviation is made of a network's gradients can be told.
+/// Options of the algorithms whose deviation is computed from a network's gradients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -114,7 +114,7 @@ impl Default for NeuralBanditConfig {
     }
 }
 
-/// What is made of the deviation.
+/// How the deviation is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     /// An independent draw at every candidate.
@@ -221,7 +221,7 @@ impl Strategy for NeuralBo {
 }
 
 impl NeuralBo {
-    /// Where draws or bounds are compared; bounds also near the best evaluations.
+    /// The points at which draws or bounds are compared; bounds also near the best evaluations.
     fn field(&self, belief: &Belief<'_>, learned: &LearnedNetwork, turn: &mut Turn<'_>) -> Result<Field> {
         if let Some(pool) = turn.history.space().as_pool() {
             return Ok(Field::of_pool(belief, pool));
@@ -232,7 +232,7 @@ impl NeuralBo {
     }
 }
 
-/// From the candidate with the highest bound to a higher one nearby; a row of a pool stays where it is.
+/// Moves from the candidate with the highest bound to a higher one nearby; a row of a pool stays.
 fn climbed(
     first: Maximum,
     belief: &Belief<'_>,

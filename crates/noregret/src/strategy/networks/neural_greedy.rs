@@ -43,7 +43,7 @@ pub struct NeuralGreedy {
 }
 
 impl NeuralGreedy {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: NeuralGreedyConfig) -> Result<Self> {
         config.fit.check()?;
         if !config.training.is_valid() {
@@ -86,7 +86,7 @@ impl Strategy for NeuralGreedy {
 }
 
 impl NeuralGreedy {
-    /// A network fitted to perturbed values, and what is to be said of it.
+    /// Fits a network to perturbed values; returns it with diagnostics.
     fn fit_perturbed(
         &self,
         data: &TrainingData,
@@ -108,7 +108,7 @@ impl NeuralGreedy {
     }
 }
 
-/// Steps add up; of the rest the largest is worth knowing. What is said twice is said once.
+/// Merges diagnostics: adds up steps, keeps the largest of other counters, and drops repeated notes.
 fn add_up(said: &Diagnostics, all: &mut Diagnostics) {
     for (name, &value) in &said.counters {
         let known = all.counters.entry(name.clone()).or_insert(0.0);

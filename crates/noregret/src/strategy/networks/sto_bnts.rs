@@ -39,7 +39,7 @@ use crate::surrogate::neural::draw::{Draw, Sampler, TrainingData};
 use crate::surrogate::neural::regression::FittedNetwork;
 use crate::surrogate::neural::{Encoder, NetworkError, Training};
 
-/// Fits that run side by side ...
+/// Fits that run in parallel ...
 const GROUP: usize = 8;
 /// ... up to this many evaluations.
 const SIDE_BY_SIDE: usize = 1_500;
@@ -176,7 +176,7 @@ impl Strategy for StoBnts {
         let mut streams = self.streams(&mut turn);
         let budget = self.config.fit.budget();
         let (centers, mut account) = (told.centers(), Account::default());
-        // Members are fitted side by side; large ones one after another, since each keeps some n x n matrices.
+        // Members are fitted in parallel, large ones in sequence: each keeps some n x n matrices.
         let group = if told.data.y.len() > SIDE_BY_SIDE { 1 } else { GROUP };
         for streams in streams.chunks_mut(group) {
             let draw = |own| self.draw(&sampler, &told.data, own);
@@ -202,7 +202,7 @@ impl StoBnts {
         Sampler { network, encoder, training: *training, beta, perturb: *perturb }
     }
 
-    /// One function.
+    /// Draws one function.
     fn draw(
         &self,
         sampler: &Sampler,
@@ -216,7 +216,7 @@ impl StoBnts {
         }
     }
 
-    /// A stream for every point: fresh ones, or the same in every iteration by the memo's seed.
+    /// One stream for each point: fresh ones, or the same in every iteration by the memo's seed.
     fn streams(&self, turn: &mut Turn<'_>) -> Vec<Stream> {
         let count = turn.missing();
         if self.config.redraw {
@@ -235,11 +235,11 @@ impl StoBnts {
     }
 }
 
-/// What the fits of a turn cost, and how far they came.
+/// Cost and convergence of the fits of a turn.
 #[derive(Default)]
 struct Account {
     steps: usize,
-    /// The largest gradient that was left; not a number if one was not.
+    /// The largest remaining gradient; NaN if one was NaN.
     gradient: f64,
     not_converged: usize,
     jitter: f64,

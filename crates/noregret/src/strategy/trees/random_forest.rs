@@ -54,7 +54,7 @@ const STEP: f64 = 0.2;
 const ROUNDS: usize = 10;
 /// ... each of this share of the candidates: together a fifth more of them.
 const SHARE_OF_ROUND: usize = 50;
-/// A forest of more trees would fill the memory before it changed a digit that matters.
+/// More trees would fill the memory and change no digit that matters.
 const MAX_TREES: usize = 10_000;
 
 /// Settings of the random forest.
@@ -84,7 +84,7 @@ pub struct RandomForest {
 }
 
 impl RandomForest {
-    /// The strategy, once its options are checked.
+    /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: RandomForestConfig) -> Result<Self> {
         let ForestConfig { trees, features, min_leaf, .. } = config.forest;
         let few = (1..=MAX_TREES).contains(&trees);
@@ -119,7 +119,7 @@ impl Strategy for RandomForest {
 }
 
 impl RandomForest {
-    /// The point of the highest expected improvement that was found.
+    /// Maximizes the expected improvement.
     fn maximize(
         &self,
         model: &ForestModel<'_>,
@@ -161,8 +161,8 @@ impl RandomForest {
         Some(all)
     }
 
-    /// Half of them Sobol points, a quarter uniform, and a quarter neighbors of the best points. Where a forest sees no
-    /// difference, the first has it: a Sobol point.
+    /// Half of them are Sobol points, a quarter uniform, and a quarter neighbors of the best points. Ties go to the first: a
+    /// Sobol point.
     fn candidates(
         &self,
         model: &ForestModel<'_>,
@@ -200,7 +200,7 @@ fn neighbors(center: &[f64], region: &Region<'_>, count: usize, rng: &mut Stream
     points
 }
 
-/// What was told and what is assumed, with the forest fitted to both.
+/// The forest, with the observed and the assumed values it is fitted to.
 struct ForestModel<'a> {
     config: &'a ForestConfig,
     history: &'a History,
@@ -213,7 +213,7 @@ struct ForestModel<'a> {
 }
 
 impl<'a> ForestModel<'a> {
-    /// What was told.
+    /// Fits a forest to the history.
     fn new(config: &'a ForestConfig, history: &'a History, rng: &mut Stream) -> Self {
         let (mut y, _) = values_with_worst(history.outcomes());
         let (mean, sd) = mean_and_sd(&y);
@@ -225,7 +225,7 @@ impl<'a> ForestModel<'a> {
         Self { config, history, points, y, forest, means }
     }
 
-    /// Adds points with the means they have, and fits again.
+    /// Adds points with their means as values, and fits again.
     fn assume(&mut self, points: &Points, rng: &mut Stream) {
         if points.is_empty() {
             return;
@@ -236,7 +236,7 @@ impl<'a> ForestModel<'a> {
         self.means = self.forest.marginals(&self.points).mean;
     }
 
-    /// The best mean at a point that was told or is assumed.
+    /// The best mean at an observed or assumed point.
     fn incumbent(&self) -> f64 {
         self.means.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }

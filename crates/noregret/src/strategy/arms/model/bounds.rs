@@ -1,7 +1,7 @@
-//! Upper confidence bounds within a batch, brought up to date only where they might be the largest (BBKB, App. A.3).
+//! Upper confidence bounds within a batch, updated only where they may be the largest (BBKB, App. A.3).
 //!
-//! Within a batch the dictionary and the means are frozen and variances only fall, so that an old bound is an upper bound of
-//! the bound: arms wait in a heap, and the first one that is still on top after its update is the exact maximum. After the
+//! Within a batch the dictionary and the means are frozen and variances only fall, so an old value bounds the current one
+//! from above. Arms wait in a heap; the first one that is still on top after its update is the exact maximum. After the
 //! pick of `z_s`, `z^T V^-1 z` falls by `(z . w_s)^2` with `w_s = V^-1 z_s / sqrt(1 + z_s^T V^-1 z_s)`.
 
 use std::cmp::Ordering;
@@ -35,7 +35,7 @@ impl PartialOrd for Entry {
     }
 }
 
-/// What bounds are made of.
+/// The score of an arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Score {
     /// `mean + radius * deviation`.
@@ -61,7 +61,7 @@ pub(crate) struct Bounds<'a> {
     model: &'a Nystrom,
     score: Score,
     heap: BinaryHeap<Entry>,
-    /// Picks that the arm's bound knows of, and its projected variance then.
+    /// For each arm, the number of picks in its bound, and its projected variance then.
     updated: Vec<(u32, f64)>,
     /// `w_s` of every pick.
     picks: Vec<Vec<f64>>,
@@ -70,7 +70,7 @@ pub(crate) struct Bounds<'a> {
     v_matrix: Option<Mat<f64>>,
     folded: usize,
     embeddings: Vec<Vec<f64>>,
-    /// Bounds brought up to date.
+    /// Number of bounds updated.
     pub(crate) recomputed: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Pick {
 }
 
 impl<'a> Bounds<'a> {
-    /// The bounds at the beginning of a batch, of the arms that are `free`.
+    /// Computes the bounds of the `free` arms at the beginning of a batch.
     pub(crate) fn new(model: &'a Nystrom, score: Score, free: &[bool]) -> Self {
         let scores = model.scores(|_, mean, variance| score.of(mean, variance));
         let entries: Vec<Entry> = scores
@@ -109,7 +109,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// The arm with the largest bound, taken from the heap.
+    /// Takes the arm with the largest bound from the heap.
     pub(crate) fn next(&mut self) -> Option<Pick> {
         while let Some(Entry { bound, arm }) = self.heap.pop() {
             let (known, projected) = self.updated[arm];
@@ -122,14 +122,14 @@ impl<'a> Bounds<'a> {
             let now = self.picks.len() as u32;
             self.updated[arm] = (now, projected);
             self.recomputed += 1;
-            // Rounding must not lift a bound above what the heap was promised.
+            // Rounding must not lift a bound above its old value, on which the heap relies.
             let fresh = self.score.of(self.model.mean(arm), self.model.residual(arm) + projected).min(bound);
             self.heap.push(Entry { bound: fresh, arm });
         }
         None
     }
 
-    /// The projected variance of an arm after all picks: by the picks it missed, or from the factor if they are many.
+    /// The projected variance of an arm after all picks: by the picks since its last update, or from the factor if they are many.
     fn projected_now(&self, arm: usize, known: usize, projected: f64) -> f64 {
         let z = self.model.embedding(arm);
         // Sherman & Morrison: a pick adds z_s z_s^T to V, and V^-1 loses w_s w_s^T. So z^T V^-1 z loses (z . w_s)^2, at m flops
@@ -186,7 +186,7 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// Puts an arm back: it may be picked again.
+    /// Puts an arm back, so that it can be picked again.
     pub(crate) fn put_back(&mut self, pick: Pick) {
         self.heap.push(Entry { bound: pick.bound, arm: pick.arm });
     }

@@ -1,4 +1,4 @@
-//! Which arms are atoms: coins by variances, and the first dictionary of existing data (Rudi et al. 2018, BLESS).
+//! The choice of atoms: coins weighted by variances, and the first dictionary of existing data (Rudi et al. 2018, BLESS).
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::math::cholesky::NotPositiveDefinite;
 use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Nystrom, Pulls, PullsByArm};
 
-/// Distinct arms that a first dictionary takes whole.
+/// Up to this many distinct arms, the first dictionary takes them all.
 const SMALL: usize = 64;
 
 /// A `qbar` that makes every arm an atom, and the model exact.
@@ -66,7 +66,7 @@ pub(super) fn coin(seed: u64, arm: usize, toss: u64) -> f64 {
 }
 
 impl ArmsState {
-    /// A dictionary of pulled arms by coins; atoms of `before` stay in order.
+    /// Samples a dictionary of pulled arms by coins; atoms of `before` stay in order.
     pub(super) fn sample(
         &self,
         config: &SparseConfig,
@@ -95,14 +95,14 @@ impl ArmsState {
         let known: HashSet<usize> = before.iter().copied().collect();
         atoms.extend(self.data.keys().filter(|arm| is_atom(arm) && !known.contains(arm)));
         if atoms.is_empty() {
-            // None was lucky: the one that came closest.
+            // No coin won: take the arm that came closest.
             let closest = used.iter().min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));
             atoms.extend(closest.map(|(arm, _)| *arm));
         }
         atoms
     }
 
-    /// A dictionary for data without one, by a falling ridge (BLESS); with an old one, its last step.
+    /// Samples a dictionary for data without one, by a falling ridge (BLESS); with an old one, only its last step.
     pub(super) fn bless(
         &self,
         config: &SparseConfig,

@@ -1,8 +1,8 @@
-//! The Nyström model of a running study: its dictionary sampled anew with every batch, its embeddings kept in between.
+//! The Nyström model of a running study. Its dictionary is resampled with every batch; its embeddings are kept in between.
 //! Calandriello et al. 2020 (BBKB), Alg. 1; the dictionary of existing data after Rudi et al. 2018 (BLESS).
 //!
 //! Like the Gaussian process of [`crate::strategy::gp::model`] it is a cache. The memo has the dictionaries of all batches since the model
-//! was last built from nothing, and building it again takes the same steps, to the same bits.
+//! was last built from scratch. Rebuilding takes the same steps and gives the same bits.
 //!
 //! # Departures
 //! - *Coins.* The paper draws a fresh coin for every arm at every batch, so that half of the dictionary changes although the
@@ -44,9 +44,9 @@ pub struct SparseConfig {
     pub inclusion: Inclusion,
     /// Whether coins are kept.
     pub coins: Coins,
-    /// Points that stand for a space that is no pool.
+    /// Number of arms, if the space is not a pool.
     pub arms: usize,
-    /// Atoms at most: memory is 8 bytes times arms times atoms.
+    /// Maximum number of atoms: memory is 8 bytes times arms times atoms.
     pub max_atoms: usize,
 }
 
@@ -83,12 +83,12 @@ pub struct SparseModel {
 }
 
 impl SparseModel {
-    /// A model of this configuration, which must be valid. `counts_running` conditions variances on what is running.
+    /// Takes a valid configuration. `counts_running` conditions variances on running points.
     pub fn new(config: SparseConfig, counts_running: bool) -> Self {
         Self { config, counts_running, state: None }
     }
 
-    /// Begins a batch: the model with all that was told, and variances also given what is running. `None` if the turn
+    /// Begins a batch: the model has all data, and variances are also conditioned on running points. `None` if the turn
     /// wants no more points.
     pub(crate) fn prepare(&mut self, turn: &mut Turn<'_>) -> Result<Option<&mut ArmsState>> {
         if !turn.wants_more() {
@@ -97,7 +97,7 @@ impl SparseModel {
         self.update(turn.history, &mut turn.memo, turn.rng).map(Some)
     }
 
-    /// The same outside a turn. There must be a value in the history.
+    /// The same outside a turn. The history must have a value.
     fn update(&mut self, history: &History, memo: &mut Memo, rng: &mut Stream) -> Result<&mut ArmsState> {
         let fit = fit_if_due(&self.config.model, history, memo, rng);
         let same =
@@ -143,13 +143,13 @@ impl SparseModel {
         }
     }
 
-    /// What is running, if it counts.
+    /// Running points, if they count.
     fn running<'a>(&self, history: &'a History) -> impl Iterator<Item = &'a Choice> + use<'a> {
         let counts = self.counts_running;
         history.pending().filter(move |_| counts)
     }
 
-    /// Begins another batch in the same turn: its points so far are running, too.
+    /// Begins another batch in the same turn. Its points so far count as running.
     pub(crate) fn again(&mut self, turn: &mut Turn<'_>) -> Result<()> {
         let running: Vec<Choice> = self.running(turn.history).chain(turn.choices()).cloned().collect();
         let state = self.state.as_mut().expect("invariant: prepared before");

@@ -1,4 +1,4 @@
-//! How far the variances of a batch may have shrunk: when it ends.
+//! Bounds on how far variances have shrunk within a batch. They decide when it ends.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ pub(crate) enum Rule {
     Product,
 }
 
-/// Numbers of Lemma 3 that are kept for picks that come again: 256 MB.
+/// Terms of Lemma 3 that are cached for repeated picks: 256 MB.
 const REMEMBERED: usize = 1 << 25;
 
-/// How far the variances of a batch may have shrunk.
+/// Bounds on how far the variances of a batch have shrunk.
 pub(crate) struct Shrinkage<'a> {
     rule: Rule,
     threshold: f64,
@@ -49,7 +49,7 @@ impl<'a> Shrinkage<'a> {
         }
     }
 
-    /// Notes a pick. Returns whether the batch ends with it.
+    /// Records a pick. Returns whether the batch ends with it.
     pub(crate) fn ends_with(&mut self, pick: Pick) -> bool {
         let start = self.state.model().variance(pick.arm);
         self.global += start;
@@ -89,7 +89,7 @@ impl<'a> Shrinkage<'a> {
             }
             terms
         };
-        // Large batches pull few arms over and over.
+        // Large batches pull few arms many times.
         let fresh;
         let terms = if self.terms.contains_key(&pick) || self.terms.len() * local.len() < REMEMBERED {
             &*self.terms.entry(pick).or_insert_with(|| terms(pick))

@@ -1,4 +1,4 @@
-//! The model of one history: the arms, what was told of them, and the dictionary of the batch at hand.
+//! The model of one history: the arms, their data, and the dictionary of the current batch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::surrogate::nystrom::arms::Arms;
 use crate::surrogate::nystrom::{Nystrom, PullsByArm};
 use crate::surrogate::points::Points;
 
-/// Batches after which embeddings are computed from nothing, so that rounding does not add up.
+/// Batches after which embeddings are computed from scratch, so that rounding errors do not accumulate.
 const REBUILD: usize = 64;
 
 /// The model for one history.
@@ -29,13 +29,13 @@ pub struct ArmsState {
     fit: Fit,
     /// Arms that may be suggested come first.
     choices: usize,
-    /// Stands in for failures.
+    /// Used in place of failures.
     worst: f64,
-    /// Arms of a space that is no pool, by their bits.
+    /// Arms by their bits, if the space is not a pool.
     lookup: HashMap<Vec<u64>, usize>,
 }
 
-/// Points that stand for a space that is no pool: all of it if it is small, else feasible points of a Sobol sequence.
+/// The arms of a space that is not a pool: all of its points if they are few, else feasible points of a Sobol sequence.
 fn stand_ins(config: &SparseConfig, space: &Space, seed: u64) -> Result<Points> {
     if let Some(all) = space.points() {
         let mut points = Points::new(space.dims());
@@ -60,8 +60,8 @@ fn bits(x: &[f64]) -> Vec<u64> {
 }
 
 impl ArmsState {
-    /// The model without any batch. Arms are those of the space and the points among the first `told` evaluations that are not
-    /// among them; then the strangers among `running`, or if it is not given those that the memo has.
+    /// Builds the model without any batch. The arms are those of the space, then other points of the first `told` evaluations,
+    /// then other points of `running`, or if it is not given those of the memo.
     pub(super) fn new(
         config: &SparseConfig,
         history: &History,
@@ -112,7 +112,7 @@ impl ArmsState {
         Ok(Self { model, data: PullsByArm::new(), told: 0, sparse, fit, choices, worst, lookup })
     }
 
-    /// The model as it was after the batches of `sparse`.
+    /// Rebuilds the model after the batches of `sparse`.
     pub(super) fn replayed(
         config: &SparseConfig,
         history: &History,
@@ -128,7 +128,7 @@ impl ArmsState {
         Ok(state)
     }
 
-    /// The next batch: what was told and is running now, and a dictionary sampled by the variances of the batch before.
+    /// Begins the next batch: adds the new data and running points, and samples a dictionary by the variances of the last batch.
     pub(super) fn begin(
         &mut self,
         config: &SparseConfig,
@@ -143,7 +143,7 @@ impl ArmsState {
         let fresh = self.sparse.starts.is_empty();
         let before = self.model.dictionary().to_vec();
         if fresh || strangers > 0 || self.sparse.starts.len() >= REBUILD {
-            // From nothing. The dictionary goes on by its variances, which the model of the data alone has.
+            // From scratch. The dictionary continues by the variances of the model of the data alone.
             if strangers > 0 {
                 let sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
                 *self = Self::new(config, history, self.fit.clone(), sparse, told, Some(running))?;
@@ -167,7 +167,7 @@ impl ArmsState {
         (self.told, self.data) = (told, data);
         start.removed = without(&before, &wanted);
         start.added = without(&wanted, &before);
-        // What the dictionary spans would be left out again and again.
+        // Atoms in the span of the others would be left out every time.
         start.added.retain(|arm| !self.model.is_spanned(*arm));
         self.apply(history, start)?;
         Ok(())
@@ -177,7 +177,7 @@ impl ArmsState {
         running.iter().filter_map(|choice| self.arm(choice.row, &choice.x)).collect()
     }
 
-    /// The arm of a point, if it is one.
+    /// The arm of a point, if there is one.
     fn arm(&self, row: Option<usize>, x: &[f64]) -> Option<usize> {
         row.or_else(|| self.lookup.get(&bits(x)).copied())
     }
@@ -213,7 +213,7 @@ impl ArmsState {
             let dictionary: Vec<usize> = kept.chain(start.added.iter().copied()).collect();
             let rebuilt = self.model.advance(&self.data, &dictionary)?;
             if rebuilt && self.sparse.extras.is_empty() {
-                // What came before is no longer needed to get here.
+                // Earlier batches are no longer needed to rebuild this one.
                 self.sparse.starts = vec![BatchStart { removed: Vec::new(), added: dictionary, ..start }];
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! Hyperparameters fitted to a history, by maximum a posteriori: when that is due, and from where it starts.
+//! Maximum a posteriori fits of hyperparameters: when a fit is due, and where it starts.
 
 use rand::{Rng, SeedableRng};
 
@@ -12,19 +12,19 @@ use crate::surrogate::gp::hyperparameters::Hyperparameters;
 use crate::surrogate::gp::kernel::{Kernel, ParameterKind};
 use crate::surrogate::gp::warp::{Transform, Warp};
 
-/// A fit from nothing climbs on few points first, from each of its starts ...
+/// A fit from scratch climbs on few points first, from each of its starts ...
 const COARSE: Effort = Effort { evaluations: 30, tolerance: 1e-2 };
 /// ... this many ...
 const COARSE_POINTS: usize = 100;
 /// ... then from the best end on half of the points it may use ...
 const MIDDLE: Effort = Effort { evaluations: 15, tolerance: 3e-3 };
-/// ... and at last on all of them, as a warm start does at once: a likelihood costs the cube of the points.
+/// ... and at last on all of them, as a warm start does at once. A likelihood costs the cube of the number of points.
 const FINE: Effort = Effort { evaluations: 12, tolerance: 1e-3 };
 
 /// Separates the stream of the fit's subsample from that of the candidates, which share the fit's seed.
 const SUBSAMPLE: u64 = 0x5EED_0F5A_4D91_E500;
 
-/// The fit to use now: the last one, or a new one if that is due.
+/// Returns the fit to use now: the last one, or a new one if that is due.
 pub(crate) fn fit_if_due(config: &GpConfig, history: &History, memo: &mut Memo, rng: &mut Stream) -> Fit {
     let fit = match memo.fit.take() {
         Some(fit) if !is_due(config, history, Some(&fit)) => fit,
@@ -44,7 +44,7 @@ pub(super) fn is_due(config: &GpConfig, history: &History, last: Option<&Fit>) -
 
 /// Fits hyperparameters to the whole history, starting where the last fit ended.
 fn fit(config: &GpConfig, history: &History, last: Option<&Fit>, seed: u64) -> Fit {
-    // What stands in for failures says nothing of how the objective varies, nor of its noise.
+    // The stand-ins for failures carry no information on lengthscales or noise.
     let data = Dataset::new(config.max_points, history, history.len(), seed).without_failures();
     let warp = match config.transform {
         Transform::None => None,
@@ -83,7 +83,7 @@ impl<'a> Ascent<'a> {
         Self { config, kernel, data, order, likelihoods: 0 }
     }
 
-    /// From nothing: two starts on few points, then the better one on more and more. Warm: on all at once.
+    /// From scratch: two starts on few points, then the better one on more and more. Warm: on all at once.
     fn maximize(mut self, warm: Option<Hyperparameters>) -> (Hyperparameters, usize) {
         let size = fit_size(self.data.points.len(), self.config.fit_points);
         let start = warm.unwrap_or_else(|| self.cold_start(size));

@@ -1,8 +1,8 @@
 //! The Gaussian process of a running study: fitted on a schedule, grown point by point in between.
 //!
-//! The model is a cache. Everything it was made from is in the history and in the memo's [`Fit`], and it is always made in
-//! the same order (the evaluations of the fit in one factorisation, later ones one by one), so that a model built anew has
-//! the same bits as one that grew with the study.
+//! The model is a cache. The history and the memo's [`Fit`] determine it. It is always built in the same order (the
+//! evaluations of the fit in one factorisation, later ones one by one), so that a rebuilt model has the same bits as one
+//! that grew with the study.
 
 mod fit;
 mod state;
@@ -27,12 +27,12 @@ pub struct GpModel {
 }
 
 impl GpModel {
-    /// A model of this configuration, which must be valid. With every fit it keeps this many candidates.
+    /// Takes a valid configuration, and the number of candidates to keep with each fit.
     pub fn new(config: GpConfig, candidates: usize) -> Self {
         Self { config, candidates, state: None }
     }
 
-    /// The model of a turn, conditioned on what is running and on the turn's first points; `None` if the turn wants no more.
+    /// Returns the model of a turn, conditioned on running points and on the turn's first points; `None` if the turn wants no more.
     pub(crate) fn prepare(&mut self, turn: &mut Turn<'_>) -> Result<Option<&mut GpState>> {
         if !turn.wants_more() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl GpModel {
     }
 
     /// Brings the model up to date with `history`, refitting it if that is due (then `memo` has the new fit), and
-    /// conditions it on what is running. There must be a value in the history.
+    /// conditions it on running points. The history must have a value.
     pub fn update(
         &mut self,
         history: &History,

@@ -26,7 +26,7 @@ const KEPT_POOL: usize = 20_000;
 const FRESH: usize = 48;
 /// How many of the best points they surround.
 const CENTERS: usize = 3;
-/// Least noise variance of what stands in for a failure, in units of the values' variance.
+/// Least noise variance of the stand-in for a failure, in units of the values' variance.
 const NOISE_OF_FAILURE: f64 = 0.25;
 
 /// The model for one history.
@@ -40,11 +40,11 @@ pub struct GpState {
     kept: Candidates,
     /// Candidates of this round.
     fresh: Candidates,
-    /// Noise variance of points whose value is not known yet.
+    /// Noise variance of points without a value.
     pending_noise: f64,
     /// Evaluations of the history that are in the model.
     told: usize,
-    /// The worst value so far, in the user's units: it stands in for failures.
+    /// The worst value so far, in the user's units, used in place of failures.
     worst: f64,
     failures: usize,
     subset_of: Option<usize>,
@@ -52,7 +52,7 @@ pub struct GpState {
 }
 
 impl GpState {
-    /// The model of the evaluations that `fit` knows.
+    /// Builds the model of the evaluations of `fit`.
     pub(super) fn new(config: &GpConfig, history: &History, fit: Fit, candidates: usize) -> Result<Self> {
         let data =
             Dataset::new(config.max_points, history, fit.evaluations, fit.seed).standardized(&fit.units);
@@ -105,7 +105,7 @@ impl GpState {
             && (self.kept.len() == candidates || history.space().as_pool().is_some())
     }
 
-    /// Appends what was told since, and conditions the variances on what is running.
+    /// Appends new evaluations, and conditions the variances on running points.
     pub(super) fn catch_up(&mut self, config: &GpConfig, history: &History, rng: &mut Stream) {
         self.append_told(config, history);
         for choice in history.pending() {
@@ -161,7 +161,7 @@ impl GpState {
         self.fresh.follow(&self.gp);
     }
 
-    /// What is worth knowing about the model.
+    /// Diagnostics of the model.
     pub(super) fn diagnostics(&self, history: &History, refitted: bool) -> ModelDiagnostics {
         let repairs = self.gp.repairs();
         ModelDiagnostics {
@@ -177,7 +177,7 @@ impl GpState {
         }
     }
 
-    /// What schedules of confidence weights depend on.
+    /// The inputs of schedules of confidence weights.
     pub(crate) fn round(&self, turn: &Turn<'_>) -> Round {
         let space = turn.history.space();
         Round {
@@ -198,7 +198,7 @@ impl GpState {
         &self.y
     }
 
-    /// The fit it is made from.
+    /// The fit it was built from.
     pub fn fit(&self) -> &Fit {
         &self.fit
     }
@@ -213,18 +213,19 @@ impl GpState {
         &self.fresh
     }
 
-    /// Posterior means at the observed points, free: `K alpha = y - noise * alpha`.
+    /// Posterior means at the observed points, without a solve: `(K + D) alpha = y`, so `K alpha = y - D alpha`, with the noise
+    /// variances `D`.
     pub fn means_at_data(&self) -> Vec<f64> {
         let alpha = self.gp.alpha();
         self.y.iter().enumerate().map(|(i, y)| y - self.gp.noise(i) * alpha[i]).collect()
     }
 
-    /// The best posterior mean at an observed point: the incumbent that improvements are counted from.
+    /// The incumbent: the best posterior mean at an observed point.
     pub fn incumbent(&self) -> f64 {
         self.means_at_data().into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The same, also over points that run or are in the batch: what they will bring is no improvement any more.
+    /// The same, also over running points and those of the batch: their results will not be improvements any more.
     pub fn believed_incumbent(&self) -> f64 {
         let pending: Vec<usize> = (self.gp.observed()..self.gp.len()).collect();
         let believed = self.gp.marginals(&self.gp.points().select(&pending)).mean;
@@ -237,8 +238,8 @@ impl GpState {
     }
 }
 
-/// Noise variance of what stands in for a failure: half a deviation of all values, or more if they are noisier. A failure is no
-/// observation of the objective; taken for an exact one, it would make a cliff beside which the model overshoots.
+/// Noise variance of the stand-in for a failure: half a deviation of all values, or more if they are noisier. A failure is not an
+/// observation of the objective; taken as an exact one, it would make a cliff beside which the model overshoots.
 fn noise_of_failure(fit: &Fit) -> f64 {
     fit.hyperparameters.noise_variance.max(NOISE_OF_FAILURE)
 }

@@ -1,5 +1,5 @@
-//! The solver `auto`: candidates kept from round to round and fresh ones around the best points, the most promising of
-//! which are climbed from.
+//! The solver `auto`: climbs from the most promising of the candidates kept from round to round and of fresh ones around the
+//! best points.
 
 use super::CandidateUtility;
 use crate::maximize::climb::{Climber, Within};
@@ -22,7 +22,7 @@ impl OnCandidates<'_> {
     /// The best point found, in a box if there is one.
     pub(super) fn maximize(&self, within: Option<&Within>) -> Result<Maximum, MaximizeError> {
         let found = self.maximize_within(within);
-        // A small box may hold no level of whole numbers but those that were tried: then look everywhere.
+        // All integer points of a small box may have been tried: then search everywhere.
         if found.is_err() && within.is_some() { self.maximize_within(None) } else { found }
     }
 
@@ -45,7 +45,7 @@ impl OnCandidates<'_> {
         };
         let mut best = match climbs.climb_from(target, region, &starts) {
             Ok(best) => best,
-            // All of these were tried before: take the best of the rest.
+            // All of these were tried: take the best of the rest.
             Err(MaximizeError::NothingLeft { .. }) => self.best_candidate(&kept, &fresh)?,
             Err(error) => return Err(error),
         };
@@ -53,7 +53,7 @@ impl OnCandidates<'_> {
         Ok(best)
     }
 
-    /// The best of the kept and of the fresh candidates, as it is.
+    /// The best of the kept and of the fresh candidates, without a climb.
     fn best_candidate(&self, kept: &[f64], fresh: &[f64]) -> Result<Maximum, MaximizeError> {
         let of_kept = best_of(kept, self.gp.kept().points(), self.region);
         match (of_kept, best_of(fresh, self.gp.fresh().points(), self.region)) {
@@ -68,7 +68,7 @@ impl OnCandidates<'_> {
     }
 }
 
-/// The utility at candidates; those outside the box have none.
+/// The utility at candidates, without those outside the box.
 fn values_within(
     target: &dyn CandidateUtility,
     candidates: &Candidates,

@@ -1,6 +1,6 @@
-//! Functions drawn jointly at the most promising candidates: one factorisation, then as many draws as are wanted.
+//! Joint posterior draws at the most promising candidates: one factorisation for any number of draws.
 //!
-//! Points that are running have no values yet: draws are given the observed points alone, as `f | F_t` in the papers.
+//! Running points have no values yet: draws are conditioned on the observed points alone, as `f | F_t` in the papers.
 
 use rand::RngExt;
 
@@ -17,11 +17,11 @@ use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::posterior::Joint;
 use crate::surrogate::points::Points;
 
-/// Candidates that draws look at: those with the highest bounds, among which the maximum of a draw practically always is.
+/// Candidates of a draw: those with the highest bounds, which practically always include the maximum of the draw.
 const LOOKED_AT: usize = 512;
-/// The bound by which they are chosen, in deviations: a value above it has a chance of one in a thousand at each point.
+/// The bound that selects them, in deviations: a value exceeds it with probability 0.001 at each point.
 const BOUND: f64 = 3.0;
-/// Rows of a pool too large to keep that are looked at in their place.
+/// Rows of a pool that are considered instead if the pool is too large to keep.
 const SAMPLED_ROWS: usize = 2_000;
 /// Climbs on the posterior mean, from the evaluations with the best means.
 const CLIMBS: usize = 2;
@@ -48,7 +48,7 @@ pub(crate) struct Maxima {
     pub(crate) f_star: Vec<f64>,
     /// Draws that did not exceed the largest mean and were made again.
     pub(crate) redrawn: usize,
-    /// Maxima that a stand-in had to be taken for.
+    /// Maxima that were replaced by a stand-in.
     pub(crate) stand_ins: usize,
 }
 
@@ -71,12 +71,12 @@ impl Draws {
             rows.iter().for_each(|&row| points.push(&pool.point(row)));
             return Self::among(gp, &Candidates::new(gp.gp(), points), |i| Some(rows[i]));
         }
-        // Where the mean itself is largest, which is seldom at a candidate.
+        // The maximum of the mean is seldom at a candidate.
         gp.add_fresh(&summit(gp, history));
         Self::among(gp, gp.kept(), |_| None)
     }
 
-    /// The most promising of these candidates, whose rows are `row`; where they are no rows, the fresh ones too.
+    /// The most promising of these candidates, whose rows are `row`; without rows, also of the fresh ones.
     fn among(gp: &GpState, set: &Candidates, row: impl Fn(usize) -> Option<usize>) -> Result<Self> {
         let chosen = top(&bounds(set), LOOKED_AT);
         let mut rows: Vec<Option<usize>> = chosen.iter().map(|i| row(*i)).collect();
@@ -101,7 +101,7 @@ impl Draws {
         Choice { x: self.points.point(i), row: self.rows[i] }
     }
 
-    /// How many candidates there are.
+    /// Number of candidates.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -150,7 +150,7 @@ impl Draws {
         order.iter().find(is_free).copied()
     }
 
-    /// Notes that the candidate at place `i` is in the batch, unless repeats are welcome.
+    /// Marks the candidate at place `i` as part of the batch, unless repeats are allowed.
     pub(crate) fn take(&self, i: usize, history: &History, taken: &mut Taken) {
         if history.duplicates() != Duplicates::Replicate {
             let choice = self.choice(i);
@@ -183,7 +183,7 @@ fn summit(gp: &GpState, history: &History) -> Points {
     let climbs =
         MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
     let mut summit = Points::new(history.space().dims());
-    // Without one the candidates have to do.
+    // Without one, the candidates suffice.
     if let Ok(found) = climbs.climb_from(&gp.scored(Utility::Mean), &region, &starts) {
         summit.push(&found.x);
     }

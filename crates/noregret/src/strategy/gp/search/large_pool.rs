@@ -1,8 +1,8 @@
 //! The posterior at the rows of a large pool, for the points of one batch.
 //!
-//! While a batch is chosen, no mean changes and no variance grows. So the variance that a row had some points ago bounds its
-//! utility from above, and only rows whose bound is above the best value need be asked again (lazy greedy, Minoux 1978). The
-//! row that is found is the one that asking all of them would find; a batch then costs little more than its first point.
+//! While a batch is chosen, no mean changes and no variance grows. So an old variance of a row bounds its utility from above,
+//! and only rows whose bound exceeds the best value must be evaluated again (lazy greedy, Minoux 1978). The result is the same
+//! as that of a full scan; a batch costs little more than its first point.
 
 use crate::acquisition::utility::Utility;
 use crate::maximize::grid::panels;
@@ -13,29 +13,29 @@ use crate::surrogate::Surrogate;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::points::Points;
 
-/// Rows that are asked again at first; four times as many each time that this was not enough ...
+/// Rows that are evaluated again at first; four times as many each time that this was not enough ...
 const FEW: usize = 256;
 /// ... up to this many.
 const MANY: usize = 16_384;
 
-/// The rows and what is known of them.
+/// The rows with their means and variances.
 pub(crate) struct LargePool<'a> {
     pool: &'a Pool,
     mean: Vec<f64>,
-    /// Given the first `asked_at` points of the model: an upper bound for more of them.
+    /// Given the first `asked_at` points of the model; with more points, an upper bound.
     variance: Vec<f64>,
     asked_at: Vec<usize>,
-    /// Rows asked since the last maximum.
+    /// Rows evaluated since the last maximum.
     asked: usize,
 }
 
 impl<'a> LargePool<'a> {
-    /// The rows of a pool, of which nothing is known before the first question.
+    /// Takes the rows of a pool; nothing is evaluated yet.
     pub(crate) fn new(pool: &'a Pool) -> Self {
         Self { pool, mean: Vec::new(), variance: Vec::new(), asked_at: Vec::new(), asked: 0 }
     }
 
-    /// Asks for every row.
+    /// Evaluates every row.
     fn ask_all(&mut self, gp: &Gp) {
         for rows in panels(self.pool) {
             let marginals = gp.marginals(&rows);
@@ -46,7 +46,7 @@ impl<'a> LargePool<'a> {
         self.asked = self.pool.len();
     }
 
-    /// Asks again for these rows.
+    /// Evaluates these rows again.
     fn ask(&mut self, gp: &Gp, rows: &[usize]) {
         let mut points = Points::new(self.pool.dims());
         rows.iter().for_each(|&row| points.push(&self.pool.point(row)));
@@ -57,8 +57,8 @@ impl<'a> LargePool<'a> {
         self.asked += rows.len();
     }
 
-    /// The row that is not taken with the highest utility under `gp`, which has since been conditioned on more points of the
-    /// batch; ties go to the lowest. The utility must rise with the deviation.
+    /// Returns the free row with the highest utility under `gp`, which may have been conditioned on more points of the batch since
+    /// the last call; ties go to the lowest row. The utility must rise with the deviation.
     pub(crate) fn best(
         &mut self,
         gp: &Gp,
@@ -68,7 +68,7 @@ impl<'a> LargePool<'a> {
         if self.mean.is_empty() {
             self.ask_all(gp);
         }
-        // The mean is exact and the variance v_old of an earlier question is at least the variance v now. The utility u rises with
+        // The mean is exact and the variance v_old of an earlier evaluation is at least the variance v now. The utility u rises with
         // the deviation, so u(mean, sqrt(v_old)) >= u(mean, sqrt(v)): a bound.
         let mut bounds = vec![0.0; self.pool.len()];
         utility.values(&self.mean, &self.variance, &mut bounds);
@@ -84,11 +84,11 @@ impl<'a> LargePool<'a> {
                     MaximizeError::NotFinite { tried }
                 });
             }
-            // Rows are known by number.
+            // A row is identified by its number, without coordinates.
             let (taken, free): (Vec<usize>, Vec<usize>) =
                 highest.into_iter().partition(|&row| region.is_taken(&[], Some(row)));
             taken.into_iter().for_each(|row| bounds[row] = f64::NAN);
-            // The highest bound belongs to a row that was asked now: it is a value, and no other row can exceed it.
+            // The highest bound belongs to a row that is up to date: it is a value, and no other row can exceed it.
             if let Some(&row) = free.first()
                 && self.asked_at[row] == gp.len()
             {

@@ -1,4 +1,4 @@
-//! The search for the point of highest utility on a Gaussian process, and the account of how exactly that was done.
+//! Maximization of a utility on a Gaussian process, with an estimate of how exact it was.
 //!
 //! | space                        | where the maximum is looked for                                                   |
 //! |------------------------------|-----------------------------------------------------------------------------------|
@@ -33,12 +33,12 @@ const REFERENCE_FLOPS: usize = 4_000_000_000;
 /// Separates the reference's stream from the others that a fit's seed gives rise to; odd, so that rounds do not collide.
 const REFERENCE: u64 = 0x5EED_0FEF_EE4C_E001;
 
-/// How the points of one turn are looked for.
+/// The search for the points of one turn.
 pub(crate) struct Search<'a> {
     solver: &'a Solver,
     /// When the maximization is compared with a reference.
     measure: Measure,
-    /// How far points keep apart: see [`Region`].
+    /// The least distance between points: see [`Region`].
     apart: f64,
     trust_box: Option<TrustBox>,
     large_pool: Option<LargePool<'a>>,
@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
         Self { apart, ..self }
     }
 
-    /// Stays near the best point, with more candidates there. The rows of a pool are all looked at anyway.
+    /// Adds a trust region, with more candidates near the best point. In a pool all rows are compared anyway.
     pub(crate) fn near_the_best(
         self,
         region: Option<TrustRegion>,
@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
         Self { trust_box: region.map(|region| TrustBox::new(region, gp, turn)), ..self }
     }
 
-    /// How the trust region wants the next point chosen, if that need not stay inside.
+    /// The schedule by which the trust region chooses the next point, if that need not stay inside.
     pub(crate) fn elsewhere(&self, turn: &Turn<'_>) -> Option<BetaSchedule> {
         self.trust_box
             .as_ref()
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
             .and_then(|trust| trust.region.elsewhere)
     }
 
-    /// Maximizes `target`, a utility on `gp`, and accounts for how exactly.
+    /// Maximizes `target`, a utility on `gp`, and records how exact that was.
     pub(crate) fn maximize(
         &mut self,
         target: &dyn CandidateUtility,
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
     ) -> Result<Estimate, MaximizeError> {
         let n = gp.gp().len().max(1);
         let points = (REFERENCE_FLOPS / (n * n)).clamp(REFERENCE_POINTS / 8, REFERENCE_POINTS);
-        // A stream of its own: measuring must not change the points that follow.
+        // A separate stream: measuring must not change the points that follow.
         let round = turn.memo.ledger.rounds as u64 + 1;
         let mut own = Stream::seed_from_u64(gp.fit().seed ^ REFERENCE.wrapping_mul(round));
         let region = Region { apart: self.apart, ..turn.region() };
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
         match (large_pool, rising) {
             (Some(rows), Some(utility)) => rows.best(gp.gp(), utility, region),
             (Some(_), None) => Exhaustive.maximize(target, region, rng),
-            // The rows' posterior is at hand.
+            // The posterior at the rows is known.
             (None, _) => best_of(&target.values_at(gp.kept()), gp.kept().points(), region),
         }
     }

@@ -1,8 +1,8 @@
 //! A box around the best point that grows with success and shrinks without: Eriksson et al. 2019, "Scalable global optimization via
 //! local Bayesian optimization", section 2 and App. A.
 //!
-//! In many dimensions a model that fits everywhere is out of reach, and the largest expected improvement lies in corners nobody has
-//! seen. The box keeps the search where the model knows something.
+//! In many dimensions no model fits everywhere, and the largest expected improvement lies in unexplored corners. The box keeps the
+//! search where the model is informed.
 //!
 //! # Departures
 //! There is one box, its center moves with the best point, and its size is found from the history alone, evaluation by evaluation:
@@ -40,8 +40,8 @@ const CANDIDATE_FLOPS: usize = 400_000_000;
 /// ... but no fewer than these.
 const FEWEST: usize = 50;
 
-/// Points of a batch, those that run counted too, that stay inside towards the end: more of them are in each other's way (with
-/// batches of 20 all of them inside is worse than every third).
+/// Points of a batch, running ones included, that stay inside towards the end. More of them get in each other's way: with batches
+/// of 20, all inside is worse than every third.
 const FINISHERS: usize = 2;
 
 /// When suggestions stay near the best point.
@@ -51,7 +51,7 @@ const FINISHERS: usize = 2;
 pub struct TrustRegion {
     /// Candidates inside; fewer from about 1,000 evaluations on, where they would take most of the time.
     pub candidates: usize,
-    /// Every so many-th point stays inside; 1 for all of them.
+    /// Every `every`-th point stays inside; 1 for all of them.
     pub every: usize,
     /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
     /// what is found elsewhere could not be followed up any more. 1 for never.
@@ -81,7 +81,7 @@ fn side(history: &History) -> f64 {
     for (i, y) in values.enumerate() {
         let better = y > best + if best.is_finite() { tolerance } else { 0.0 };
         best = best.max(y);
-        // The design says nothing about the box.
+        // The initial design does not count.
         if i < 2 * patience {
             continue;
         }
@@ -139,7 +139,7 @@ pub(super) struct TrustBox {
 }
 
 impl TrustBox {
-    /// The box around the best point, with candidates of the model in it.
+    /// Places the box around the best point and adds candidates in it to the model.
     pub(super) fn new(region: TrustRegion, gp: &mut GpState, turn: &mut Turn<'_>) -> Self {
         let (rounds, first) = (turn.memo.ledger.rounds, turn.choices().len());
         let is_due = |i: usize| region.is_due(rounds + i, first + i, turn.history);
@@ -163,14 +163,14 @@ impl TrustBox {
     }
 }
 
-/// The evaluation with the best mean, in the middle of the box.
+/// The center of the box: the evaluation with the best mean.
 fn center(gp: &GpState) -> Vec<f64> {
     let means = gp.means_at_data();
     let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap_or(0);
     gp.gp().points().point(best)
 }
 
-/// The box: sides are in proportion to lengthscales, whose geometric mean has the side that the history gives.
+/// The box. Its sides are proportional to the lengthscales; their geometric mean is the side that the history gives.
 fn bounds(gp: &GpState, history: &History) -> Within {
     let space = history.space();
     let center = center(gp);

@@ -7,12 +7,12 @@ use crate::surrogate::gp::candidates::Candidates;
 use crate::surrogate::gp::path::{FeaturePath, Path};
 use crate::surrogate::gp::posterior::Gp;
 
-/// A utility that can be read off the posterior at candidates, without asking the model again.
+/// A utility that can be computed from the known posterior at candidates.
 pub trait CandidateUtility: Acquisition {
     /// The utility at candidates whose posterior is known.
     fn values_at(&self, candidates: &Candidates) -> Vec<f64>;
 
-    /// What it makes of mean and deviation, if it looks at nothing else.
+    /// The utility as a function of mean and deviation, if it depends on nothing else.
     fn of_marginals(&self) -> Option<Utility> {
         None
     }

@@ -1,4 +1,4 @@
-//! Mean and deviation of a learned network: how unsure it is of a point.
+//! Mean and deviation of a trained network.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use crate::surrogate::neural::network::{Signals, Trace};
 use crate::surrogate::neural::posterior::{Uncertainty, Variance};
 use crate::surrogate::points::Points;
 
-/// Variances computed before the bounds are looked at again.
+/// Variances computed before the bounds are compared again.
 const CHUNK: usize = 1_024;
 
-/// Whose gradients are the features.
+/// The parameters at which gradients are taken as features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
-    /// Those of the network as it began (Phan-Trong et al. 2023).
+    /// The initial parameters (Phan-Trong et al. 2023).
     Static,
-    /// Those of the network as it is (Zhou et al. 2020; Zhang et al. 2021; the code of the former).
+    /// The trained parameters (Zhou et al. 2020; Zhang et al. 2021; the code of Phan-Trong et al.).
     Dynamic,
 }
 
-/// Mean and deviation of a learned network.
+/// Mean and deviation of a trained network.
 pub(crate) struct Belief<'a> {
     network: &'a LearnedNetwork,
     features: &'a [f32],
@@ -36,7 +36,7 @@ pub(crate) struct Belief<'a> {
 }
 
 impl LearnedNetwork {
-    /// Conditioned on what was told, on what is running, and on `more`.
+    /// Conditions on the data and on `more`, points without a value.
     pub(crate) fn belief(
         &self,
         features: Features,
@@ -62,10 +62,10 @@ impl LearnedNetwork {
     }
 }
 
-/// What is known of candidates before their variances are.
+/// Means of candidates, and upper bounds of their deviations.
 pub(crate) struct Envelope {
     pub(super) mean: Vec<f64>,
-    /// Deviations without any data, which no data make larger.
+    /// Prior deviations: data never increase them.
     largest_sd: Vec<f64>,
 }
 
@@ -86,7 +86,7 @@ impl Belief<'_> {
         panels.into_iter().flatten().collect()
     }
 
-    /// Means, and bounds of the deviations.
+    /// Computes means, and bounds of the deviations.
     pub(crate) fn envelope(&self, points: &Points) -> Envelope {
         let LearnedNetwork { network, encoder, theta, .. } = self.network;
         let pairs = self.panels(points, |range, trace, signals| {
@@ -125,8 +125,8 @@ impl Belief<'_> {
         means.into_iter().zip(self.deviations(points)).map(|(mean, sd)| mean + nu * sd).collect()
     }
 
-    /// The largest `mean + weight deviation` among the candidates that `is_free`, if it exceeds `best`, without computing the deviations of those that
-    /// cannot be it: they are taken by their bounds, until no bound exceeds the best. Also counts deviations computed.
+    /// The largest `mean + weight * deviation` among the candidates that `is_free`, if it exceeds `best`, and the number of deviations
+    /// computed. Candidates are taken in the order of their bounds, until no bound exceeds the best value.
     pub(super) fn best(
         &self,
         select: impl Fn(&[usize]) -> Points,

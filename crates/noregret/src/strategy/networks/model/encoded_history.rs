@@ -1,4 +1,4 @@
-//! What a network is fitted to.
+//! The training data of a network.
 
 use crate::maximize::multi_start::top;
 use crate::strategy::dataset::{Dataset, mean_and_sd};
@@ -9,14 +9,14 @@ use crate::surrogate::neural::Encoder;
 use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::points::Points;
 
-/// Beyond this many evaluations a network is fitted to half as many of them: fits take the cube.
+/// Beyond this many evaluations a network is fitted to half as many of them: the cost of a fit is cubic.
 const MAX_POINTS: usize = 8_000;
-/// How many of the best evaluations have candidates around them.
+/// Number of the best evaluations that get candidates around them.
 pub(super) const CENTERS: usize = 3;
-/// Values beyond this are no longer told apart: 32 bits, squared.
+/// Values are clamped to this: their squares must fit into 32 bits.
 const LARGEST: f64 = 1e15;
 
-/// What a network is fitted to, and what its values mean.
+/// The training data of a network, and its points in the unit cube.
 pub(crate) struct EncodedHistory {
     pub(crate) data: TrainingData,
     /// The same points in the unit cube.
@@ -24,7 +24,7 @@ pub(crate) struct EncodedHistory {
 }
 
 impl EncodedHistory {
-    /// All evaluations, or a subset of them if they are too many. Failures stand with the worst value.
+    /// Encodes all evaluations, or a subset if they are too many. Failures take the worst value.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
     pub(crate) fn new(
         history: &History,
@@ -45,7 +45,7 @@ impl EncodedHistory {
         let (mean, sd) = if standardize { mean_and_sd(&data.values) } else { (0.0, 1.0) };
         let data = data.standardized(&Units { warp: None, mean, sd });
         let usual = noise * noise;
-        // Noise that is known counts in place of the usual one; not so little of it that 32 bits would not do.
+        // A known noise variance replaces the usual one, within the range of 32 bits.
         let weight =
             |known: &Option<f64>| known.map_or(1.0, |v| (usual / v.max(1e-6)).clamp(1e-12, 1e4) as f32);
         let far = data.values.iter().filter(|y| y.abs() > LARGEST).count();

@@ -1,16 +1,16 @@
-//! Where an independent draw, or a bound, is maximized: candidates, or the rows of a pool, block by block.
+//! The points over which a draw or a bound is maximized: candidates, or the rows of a pool, block by block.
 
 use super::belief::{Belief, Envelope};
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
 use crate::space::Pool;
 use crate::surrogate::points::Points;
 
-/// Rows of a pool that are looked at together.
+/// Rows of a pool in one block.
 const BLOCK: usize = 1 << 16;
 
-/// Where to look: candidates, or the rows of a pool, block by block, with what does not change from point to point of a batch.
+/// Candidates, or the rows of a pool, block by block, with the quantities that stay fixed within a batch.
 pub(crate) struct Field {
-    /// The candidates; of a pool, rows are encoded as they are needed.
+    /// The candidates; rows of a pool are encoded on demand.
     points: Option<Points>,
     envelopes: Vec<Envelope>,
 }
@@ -44,7 +44,7 @@ impl Field {
             (None, None) => Vec::new(),
         };
         let is_free = |i: usize| match pool {
-            Some(_) => !region.is_taken(&[], Some(i)), // rows are known by number
+            Some(_) => !region.is_taken(&[], Some(i)), // a row needs no coordinates
             None => !region.is_taken(&point(i), None),
         };
         let (mut best, mut computed, mut first): (Option<(f64, usize)>, usize, usize) = (None, 0, 0);

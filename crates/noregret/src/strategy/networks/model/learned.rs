@@ -27,7 +27,7 @@ pub(crate) struct LearnedConfig {
 #[derive(Debug)]
 pub(crate) struct Learned {
     config: LearnedConfig,
-    /// Where warm trainings have led: the last two, since a suggestion may be made and not recorded.
+    /// Results of warm trainings: the last two, since a suggestion may be made and not recorded.
     warm: Vec<(Neural, Learner)>,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Learned {
 pub(crate) struct LearnedNetwork {
     pub(crate) network: Network,
     pub(crate) encoder: Encoder,
-    /// Parameters at first.
+    /// Initial parameters.
     pub(crate) start: Vec<f32>,
-    /// Parameters now.
+    /// Trained parameters.
     pub(crate) theta: Vec<f32>,
     pub(crate) told: EncodedHistory,
 }
@@ -47,8 +47,8 @@ impl Learned {
         Self { config, warm: Vec::new() }
     }
 
-    /// Teaches the network all that was told; `None` if the turn wants no more points. The memo has the seed of its first
-    /// parameters, and when it was taught if it goes on from there.
+    /// Trains the network on the history; `None` if the turn wants no more points. The memo has the seed of its initial
+    /// parameters and, for warm starts, when it was trained.
     pub(crate) fn prepare(&mut self, turn: &mut Turn<'_>) -> Result<Option<LearnedNetwork>> {
         if !turn.wants_more() {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Learned {
         let encoder = network.encoder(history.space())?;
         let mut own = Stream::seed_from_u64(neural.seed);
         let (network, start) = start.network(network, encoder.inputs(), &mut own);
-        // Noise is a share of the values' deviation whose square is the ridge.
+        // The ridge is the noise variance, in units of the values' variance.
         let noise = ridge.sqrt();
         let told = |n: usize, diagnostics: &mut Diagnostics| {
             EncodedHistory::new(history, n, &encoder, *standardize, noise, neural.seed, diagnostics)
@@ -98,7 +98,7 @@ impl Learned {
     }
 }
 
-/// The network that the memo knows, unless the history was corrected since; else a new one.
+/// Returns the network of the memo, or a new one if the history was corrected since.
 fn known_or_new(turn: &mut Turn<'_>) -> Neural {
     let history = turn.history;
     let fresh = turn.rng.next_u64();

@@ -23,7 +23,7 @@ use crate::surrogate::neural::model::AtPoints;
 use crate::surrogate::neural::regression::Targets;
 use crate::surrogate::neural::{Network, NetworkConfig, Training};
 
-/// Where parameters begin, and the scale of each layer.
+/// The initial parameters, and the scale of each layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -39,7 +39,7 @@ pub enum Start {
     Library,
 }
 
-/// How the network learns.
+/// How the network is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "kebab-case")]
@@ -57,14 +57,14 @@ pub enum Learning {
     Epochs(Epochs),
 }
 
-/// What a network is fitted to.
+/// A training problem.
 #[derive(Clone, Copy)]
 pub(crate) struct Assignment<'a> {
     pub(crate) network: &'a Network,
     pub(crate) data: &'a TrainingData,
     /// Weight of the distance to the start.
     pub(crate) ridge: f64,
-    /// Where the learner began.
+    /// Initial parameters.
     pub(crate) start: &'a [f32],
 }
 
@@ -91,12 +91,12 @@ impl Learning {
         }
     }
 
-    /// Whether it goes on from where the last training ended.
+    /// Whether it starts where the last training ended.
     pub(super) fn is_warm(&self) -> bool {
         matches!(self, Self::Epochs(Epochs { warm: true, .. }))
     }
 
-    /// Teaches `learner`.
+    /// Trains `learner`.
     pub(crate) fn teach(
         &self,
         task: Assignment<'_>,
@@ -134,7 +134,7 @@ impl Learning {
 }
 
 impl Start {
-    /// The network with its first parameters.
+    /// The network with its initial parameters.
     pub(crate) fn network(
         self,
         config: &NetworkConfig,

@@ -1,6 +1,6 @@
-//! What algorithms with a network share: `opening` (the first points), `encoded_history` (the data as it takes them), `learning` and
-//! `learned` (a network that learns along with a study), `belief` and `field` (its uncertainty, and where that is searched),
-//! `search` (the best point of a drawn function).
+//! Shared parts of the algorithms on networks: `opening` (the first points), `encoded_history` (the training data), `learning` and
+//! `learned` (a network that learns along with a study), `belief` and `field` (its uncertainty, and the candidates for it),
+//! `search` (the maximum of a drawn function).
 
 pub(crate) mod belief;
 pub(crate) mod encoded_history;
@@ -19,13 +19,13 @@ pub use belief::Features;
 pub use learning::{Learning, Start};
 pub use opening::Initial;
 
-/// An error unless there are candidates, and not so many that they fill the memory.
+/// Returns an error if there are no candidates, or more than fit into memory.
 pub(crate) fn check_candidates(count: usize) -> Result<(), AlgorithmError> {
     let fits = (1..=10_000_000).contains(&count);
     AlgorithmError::check("candidates", count as f64, fits, "from 1 to 10 million")
 }
 
-/// A stream of its own for each member, whatever runs beside it.
+/// One stream for each member, so that results do not depend on threads.
 pub(crate) fn streams(count: usize, rng: &mut Stream) -> Vec<Stream> {
     (0..count).map(|_| Stream::seed_from_u64(rng.next_u64())).collect()
 }

@@ -1,4 +1,4 @@
-//! How a study with a network begins.
+//! The initial design of a study with a network.
 
 use std::num::NonZeroUsize;
 
@@ -25,14 +25,14 @@ pub enum Initial {
     /// Scrambled Sobol points, or random rows of a pool.
     #[default]
     Sobol,
-    /// Wherever the tangent kernel is most uncertain (Dai et al. 2022, eq. (4)).
+    /// The points of the largest variance under the tangent kernel (Dai et al. 2022, eq. (4)).
     Uncertainty,
 }
 
 /// The first points of these algorithms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening<'a> {
-    /// The network that is going to learn from them.
+    /// The network that will be trained on them.
     pub(crate) network: &'a NetworkConfig,
     /// Deviation of the noise.
     pub(crate) noise: f64,
@@ -56,7 +56,7 @@ impl<'b> Opening<'b> {
         q: Option<NonZeroUsize>,
         rng: &'a mut Stream,
     ) -> Result<Turn<'a>> {
-        // A network that does not fit the space is refused before anything is evaluated.
+        // Reject a network that does not fit the space before anything is evaluated.
         self.network.encoder(history.space())?;
         let mut turn = Turn::begin(name, history, q, rng);
         let count = turn.design_size(self.points);
@@ -67,7 +67,7 @@ impl<'b> Opening<'b> {
         Ok(turn)
     }
 
-    /// Points where the tangent kernel of a fresh network is most uncertain, given what was told (lately) or is running.
+    /// Points of the largest variance under the tangent kernel of a fresh network, given recent evaluations and running points.
     fn add_uncertain(&self, turn: &mut Turn<'_>, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());

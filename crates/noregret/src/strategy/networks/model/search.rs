@@ -1,4 +1,4 @@
-//! The search for the best point of a function that a network gives.
+//! Maximization of a function that a network gives.
 
 use super::encoded_history::CENTERS;
 use crate::acquisition::Acquisition;
@@ -13,7 +13,7 @@ use crate::surrogate::points::Points;
 
 /// Candidates around the best evaluations.
 const AROUND: usize = 600;
-/// Rounds of candidates around the best one, where there is no gradient to climb on ...
+/// Rounds of candidates around the best one, without gradients ...
 const ZOOMS: usize = 4;
 /// ... and how many in each.
 const ZOOMED: usize = 250;
@@ -33,15 +33,15 @@ pub(crate) fn candidates(
     Ok(points)
 }
 
-/// How many candidates a function is evaluated at, and how many of the best are climbed from.
+/// The number of candidates, and the number of climbs from the best of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchBudget {
     pub(crate) candidates: usize,
     pub(crate) polished: usize,
 }
 
-/// The maximum of a drawn function: over a pool by looking at every row; elsewhere the best of candidates, from the first
-/// of which it is climbed. Without gradients, candidates close in on the best one.
+/// Maximizes a drawn function: over a pool by evaluating every row, elsewhere by climbs from the best candidates. Without
+/// gradients, further candidates close in on the best one.
 pub(crate) fn maximize(
     draw: &Draw,
     budget: SearchBudget,
@@ -72,7 +72,7 @@ pub(crate) fn maximize(
     Ok(best)
 }
 
-/// From the best of `points` on: candidates around the best one so far, a few times.
+/// Starts at the best of `points`; a few times, tries candidates around the best point so far.
 pub(crate) fn close_in(
     mut score: impl FnMut(&Points) -> Vec<f64>,
     values: &[f64],
