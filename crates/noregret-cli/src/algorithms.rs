@@ -1,4 +1,4 @@
-//! `noregret algorithms`: what there is to choose from.
+//! `noregret algorithms`: the list of algorithms.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `noregret ask`: trials for somebody else to evaluate.
+//! `noregret ask`: hands out trials to evaluate elsewhere.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -44,7 +44,7 @@ for this: `[objective] command = [\"none\"]` will do.";
 pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut target = args.study.locate()?;
     if args.dry_run && target.file.is_some() && target.url.is_missing() {
-        target.url = StorageUrl::Memory; // looking makes nothing
+        target.url = StorageUrl::Memory; // a dry run creates no storage
     }
     let mut shared = if args.dry_run && !matches!(target.url, StorageUrl::Memory) {
         target.open_existing()?
@@ -65,9 +65,9 @@ pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
         return preview(&mut shared, batch.unwrap_or(1), args.json.json, out);
     }
     let order = HandOut {
-        // Without a number, all that the algorithm allows.
+        // Without a number, as many as the algorithm allows.
         wanted: batch.unwrap_or(usize::MAX),
-        // Those that wait count: no more new ones than are missing.
+        // Waiting trials count: propose only the missing ones.
         batch: batch.map(|_| 1),
         budget: None,
         worker: "ask".into(),

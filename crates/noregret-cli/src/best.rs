@@ -1,4 +1,4 @@
-//! `noregret best`: what to use.
+//! `noregret best`: the best observed trial and the recommended one.
 
 use std::io::Write;
 

@@ -81,7 +81,7 @@ fn write(format: Format, shared: &mut SharedStudy, out: &mut dyn Write) -> Resul
     }
 }
 
-/// Columns that say something of a trial besides its parameters.
+/// Columns of a trial besides its parameters.
 const OWN: [&str; 11] = [
     "number",
     "state",

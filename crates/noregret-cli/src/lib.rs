@@ -85,7 +85,7 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// A command line that cannot be meant.
+/// An invalid command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);
@@ -101,7 +101,7 @@ impl UsageError {
 #[error("nothing left to suggest: every point of the space was suggested already")]
 struct NothingLeft;
 
-/// Somebody has pressed Ctrl-C.
+/// The user pressed Ctrl-C.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 struct Interrupted;
@@ -113,7 +113,7 @@ pub fn main() -> ExitCode {
     let done = run(&cli, &mut out).and_then(|()| Ok(out.flush()?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough, as `head` does.
+        // The reader of our output closed the pipe, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.is::<Interrupted>() {
@@ -124,7 +124,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A line for people, on stderr. Where nobody reads it or the disk is full it is lost, and nothing else.
+/// Prints a line for people on stderr. If that fails (a closed pipe, a full disk), the line is lost and the program continues.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -146,7 +146,7 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
     }
 }
 
-/// The one place where errors become exit codes.
+/// Maps errors to exit codes. No other place does.
 fn exit_code(error: &Error) -> u8 {
     if error.is::<Interrupted>() {
         return 130;
@@ -165,7 +165,7 @@ fn exit_code(error: &Error) -> u8 {
     if is_usage { 2 } else { 1 }
 }
 
-/// Whether the study or its storage was named wrongly, rather than failed.
+/// Whether the study or its storage was named wrongly, as opposed to a failure of the storage.
 fn is_usage_of_store(error: &StoreError) -> bool {
     matches!(
         error,
@@ -176,7 +176,7 @@ fn is_usage_of_store(error: &StoreError) -> bool {
     ) || matches!(error, StoreError::Study(error) if is_usage_of_library(error))
 }
 
-/// Whether a wrong word or number was given, rather than something went wrong.
+/// Whether an argument was invalid, as opposed to a failure at run time.
 fn is_usage_of_library(error: &noregret::Error) -> bool {
     use noregret::Error as E;
     matches!(error, E::Space(_) | E::Algorithm(_) | E::GpConfig(_) | E::Beta(_) | E::Solver(_) | E::Study(_))

@@ -1,4 +1,4 @@
-//! `noregret completions` and `noregret man`: help outside the program.
+//! `noregret completions` and `noregret man`: shell completions and manual pages.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Numbers for people: six digits are enough.
+//! Numbers for people, with at most six digits.
 
 /// At most six significant digits, without trailing zeros, in scientific notation where that is shorter to read.
 pub(crate) fn short(x: f64) -> String {

@@ -1,4 +1,4 @@
-//! `noregret show`: how a study is going.
+//! `noregret show`: the progress of a study.
 
 use std::io::Write;
 
@@ -12,9 +12,9 @@ use crate::number::short;
 use crate::summary;
 use crate::target::StudyArgs;
 
-/// Columns and lines of the history.
+/// Columns and lines of the chart.
 const CHART: (usize, usize) = (64, 8);
-/// How much longer than the others the bar of the most important parameter may be.
+/// Width of a bar, in characters, for an importance of 1.
 const BAR: f64 = 30.0;
 
 /// Flags of `noregret show`.
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Error> {
     diagnostics(&shared, out)
 }
 
-/// Trials that were better than all before: position in the order of telling, and value.
+/// Trials that were better than all before: index in the order of telling, and value.
 fn best_curve(shared: &SharedStudy) -> Vec<(u64, f64)> {
     let direction = shared.definition().direction;
     let mut told: Vec<_> = shared

@@ -1,7 +1,7 @@
-//! The study file: what is to be optimised, where, how and how long. TOML, or JSON of the same shape.
+//! The study file: objective, search space, algorithm and budget. TOML, or JSON of the same shape.
 //!
-//! [`StudyFile::from_toml`] and [`StudyFile::from_json`] accept nothing that cannot be meant: unknown fields are refused, and
-//! so are contradictions between the sections. What needs the space or the disk is checked where it is used.
+//! [`StudyFile::from_toml`] and [`StudyFile::from_json`] accept only valid files: they reject unknown fields and
+//! contradictions between sections. Checks that need the space or the disk happen where those are used.
 
 mod duration;
 mod either;
@@ -107,7 +107,7 @@ pub struct PoolSection {
 }
 
 impl StudyFile {
-    /// Reads a file: JSON if it is named so, TOML otherwise.
+    /// Reads a file: JSON if its name ends so, TOML otherwise.
     pub fn read(path: &Path) -> Result<Self, StudyFileError> {
         let text =
             fs::read_to_string(path).map_err(|e| StudyFileError::from(Problem::Read(e)).in_file(path))?;
@@ -163,7 +163,7 @@ impl StudyFile {
         self.objective.builtin.as_ref().map(find).transpose()
     }
 
-    /// The space of the parameters, or else the box of the test problem; `None` for a pool, whose file is to be read.
+    /// The space of the parameters, or the box of the test problem; `None` for a pool, whose file must be read first.
     pub fn space(&self) -> Result<Option<Space>, Problem> {
         if self.pool.is_some() {
             return Ok(None);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::number::short;
 use crate::trial_json::TrialJson;
 
-/// What to use, by the luckiest value and by the model.
+/// The best observed trial and the recommended one.
 pub(crate) struct Best<'a> {
     observed: Option<serde_json::Value>,
     lines: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Best<'a> {
     regret: Option<RemainingRegret>,
 }
 
-/// At most `limit` characters of a text, and dots for the rest.
+/// Shortens a text to `limit` characters, with dots for the rest.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
     let mut short: String = text.chars().take(limit).collect();
     if text.chars().nth(limit).is_some() {
@@ -29,7 +29,7 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
     short
 }
 
-/// What may still be gained, on one line.
+/// The remaining regret, on one line.
 pub(crate) fn remaining(regret: &RemainingRegret) -> String {
     let (low, high) = (short(regret.interval.0), short(regret.interval.1));
     format!("remaining regret  {} (90 %: {low} to {high}), by the model", short(regret.median))
@@ -76,7 +76,7 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
 }
 
 impl Best<'_> {
-    /// Also says what may still be gained.
+    /// Adds the remaining regret.
     pub(crate) fn with_regret(mut self, regret: Option<RemainingRegret>) -> Self {
         self.regret = regret;
         self.lines.extend(regret.as_ref().map(remaining));

@@ -1,4 +1,4 @@
-//! Which study a command is about, and where it is kept.
+//! The study that a command is about, and its storage.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,9 +30,9 @@ pub(crate) struct StudyArgs {
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) url: StorageUrl,
-    /// What the study file says, and the folder it is in.
+    /// The study file and its folder.
     pub(crate) file: Option<(StudyFile, PathBuf)>,
-    /// How to name this study on a command line.
+    /// The arguments that name this study on a command line.
     pub(crate) words: String,
 }
 
@@ -61,15 +61,15 @@ impl StudyArgs {
 }
 
 impl Target {
-    /// The study, with the settings of its file. It is made if there is none of its name and there is a file for it. It
-    /// keeps the number of trials in its log, unless the file has more.
+    /// Opens the study, with the settings of its file. Creates it if it does not exist and there is a file. It keeps the number
+    /// of trials in its log, unless the file has more.
     pub(crate) fn open(&self) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
         let (definition, space) = define(file, folder)?;
         Ok(SharedStudy::open(self.url.open()?, &self.name, &definition, space)?)
     }
 
-    /// The same, for a study that is to have so many trials in all, more or fewer than before.
+    /// The same, with a new total number of trials, more or fewer than before.
     pub(crate) fn open_for(&self, trials: usize) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
         let (mut definition, space) = define(file, folder)?;
@@ -79,15 +79,15 @@ impl Target {
         Ok(shared)
     }
 
-    /// The study as it is in the storage; an error if it is not there.
+    /// Opens the study as it is in the storage; returns an error if it does not exist.
     pub(crate) fn open_existing(&self) -> Result<SharedStudy, Error> {
         let store = self.store()?;
         let (definition, space) = self.defined(&*store)?;
         Ok(SharedStudy::resume(store, &self.name, definition, space)?)
     }
 
-    /// How a study in the storage is defined, and its space, without reading its trials. The file, if there is one, must
-    /// mean the same search.
+    /// Returns the definition of a study in the storage and its space, without reading its trials. The file, if there is one,
+    /// must define the same search.
     pub(crate) fn defined(&self, store: &dyn Store) -> Result<(Definition, Space), Error> {
         let definition = SharedStudy::first_definition(store, &self.name, &self.url.to_string())?;
         let (now, space) = match &self.file {
@@ -100,7 +100,7 @@ impl Target {
         }
     }
 
-    /// The storage, which must be there.
+    /// Opens the storage, which must exist.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
         let opened = self.url.open_existing().map_err(Error::from);
         if self.file.is_some() && self.url.is_missing() {
@@ -110,7 +110,7 @@ impl Target {
     }
 }
 
-/// What a study file defines, and the space it means.
+/// The definition and the space of a study file.
 fn define(file: &StudyFile, folder: &Path) -> Result<(Definition, Space), Error> {
     let (space_definition, space) = match (&file.pool, file.space().map_err(StudyFileError::from)?) {
         (Some(section), _) => pool(section, folder)?,
@@ -147,7 +147,7 @@ fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space)
     Ok((definition, Space::pool(pool)))
 }
 
-/// The definition as it is today, if the pool's file has changed, and its space.
+/// The current definition, in case the pool's file has changed, and its space.
 fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
     match &definition.space {
         SpaceDefinition::Parameters { parameters, constraints } => {
@@ -174,7 +174,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A word of a command line, quoted if a shell would not leave it alone.
+/// Quotes a word of a command line if a shell would change it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! `noregret tell`: results from outside.
+//! `noregret tell`: records results from outside.
 
 mod import;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &TellArgs, out: &mut dyn Write) -> Result<(), Error> {
         (None, Some(_)) => 1,
         (None, None) => 2,
     };
-    // A file before the others; without one, --study (or its variable) names the study.
+    // A file comes before the other arguments; without one, --study (or its variable) names the study.
     let with_file = words.len() > expected || args.study.is_none();
     let file = if with_file { words.pop_front().map(PathBuf::from) } else { None };
     let study = StudyArgs { file, study: args.study.clone(), storage: args.storage.clone() };

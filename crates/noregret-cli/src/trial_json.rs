@@ -1,4 +1,4 @@
-//! A trial as programs read it: the same object in `trials --json`, `ask --json`, `export` and the events of `run`.
+//! The JSON of a trial, the same in `trials --json`, `ask --json`, `export` and the events of `run`.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use noregret::{Params, Space};
 use noregret_store::{Attrs, Timestamp, TrialRecord, TrialStatus};
 use serde::Serialize;
 
-/// One trial. Keys that every trial has are always there, null if they say nothing.
+/// One trial. Keys that every trial has are always present, null if there is no value.
 #[derive(Debug, Serialize)]
 pub(crate) struct TrialJson<'a> {
     pub(crate) number: u64,
@@ -19,9 +19,9 @@ pub(crate) struct TrialJson<'a> {
     pub(crate) noise_var: Option<f64>,
     pub(crate) reason: Option<&'a str>,
     pub(crate) attrs: &'a Attrs,
-    /// How often it was handed out.
+    /// Number of times it was handed out.
     pub(crate) attempts: u32,
-    /// Results that came when it had one already.
+    /// Results that arrived after the first.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) late: u32,
     pub(crate) asked: String,
@@ -68,7 +68,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// A point in time as people and programs write it, in UTC.
+/// A timestamp as text, in UTC.
 pub(crate) fn rfc3339(time: Timestamp) -> String {
     let since = Duration::from_millis(u64::try_from(time.0).unwrap_or(0));
     humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string()

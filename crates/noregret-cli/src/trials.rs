@@ -1,4 +1,4 @@
-//! `noregret trials`: every trial and where it stands.
+//! `noregret trials`: all trials and their states.
 
 use std::io::Write;
 

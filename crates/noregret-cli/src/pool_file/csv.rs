@@ -1,4 +1,4 @@
-//! Pools as CSV: a header, then a candidate a line.
+//! Pools as CSV: a header, then one candidate per line.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn place(record: &ByteRecord) -> CellPosition {
     CellPosition::Line(record.position().map_or(0, Position::line))
 }
 
-/// What is wrong with a cell.
+/// The problem of a cell that is not a number.
 fn no_number(record: &ByteRecord, i: usize, column: &str) -> PoolFileProblem {
     let text = String::from_utf8_lossy(record.get(i).unwrap_or_default()).trim().to_owned();
     let (place, column) = (place(record), column.to_owned());

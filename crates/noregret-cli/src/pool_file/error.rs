@@ -1,4 +1,4 @@
-//! Why a file is no pool.
+//! Errors of pool files.
 
 use std::fmt;
 use std::io;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 use noregret::SpaceError;
 
-/// A file that is no pool.
+/// An invalid pool file.
 #[derive(Debug, thiserror::Error)]
 #[error("pool {}: {problem}", path.display())]
 pub(crate) struct PoolFileError {
     /// The file.
     pub(super) path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub(super) problem: PoolFileProblem,
 }
 
-/// What is wrong with the file of a pool, and where.
+/// The problem of a pool file, with its position.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PoolFileProblem {
     // Files.
@@ -51,7 +51,7 @@ pub(super) enum PoolFileProblem {
     #[error("{place}, column `{column}`: the id is no UTF-8 text")]
     IdNotText { place: CellPosition, column: String },
 
-    // What only Parquet or npy can get wrong.
+    // Parquet and npy only.
     #[error("column `{column}` has {found} rows in a group of {expected}: the file is damaged")]
     RowCount { column: String, found: usize, expected: usize },
     #[error("an npy file has no column of names: leave `id` out, or use CSV or Parquet")]
@@ -69,12 +69,12 @@ pub(super) enum PoolFileProblem {
     )]
     NpySize { rows: usize, columns: usize, expected: u128, found: u64 },
 
-    /// It is a table, but no pool.
+    /// The table is valid, but not as a pool.
     #[error("{0}")]
     Pool(Box<SpaceError>),
 }
 
-/// Where a cell is: counted as editors do in a text, and as pools do elsewhere.
+/// The position of a cell: the line in a text file, from 1, else the row, from 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CellPosition {
     Line(u64),

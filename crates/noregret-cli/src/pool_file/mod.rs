@@ -1,4 +1,4 @@
-//! Candidate sets from files. Each is read in one pass, in no more memory than the pool will take and a batch of rows.
+//! Candidate sets from files. A file is read in one pass; memory is that of the pool and one batch of rows.
 
 mod csv;
 mod error;
@@ -15,19 +15,19 @@ use error::{CellPosition, PoolFileProblem};
 
 /// Columns that were asked for.
 struct Wanted<'a> {
-    /// Those that describe a candidate; all with numbers if there are none.
+    /// Columns of features; if empty, all numeric columns.
     features: &'a [String],
-    /// The one that names it.
+    /// The column of ids.
     id: Option<&'a str>,
 }
 
-/// Columns by their place in the file.
+/// Columns by their index in the file.
 struct Columns {
     features: Vec<usize>,
     id: Option<usize>,
 }
 
-/// What was read.
+/// The contents of a file.
 struct Table {
     names: Vec<String>,
     /// Features row by row.
@@ -35,8 +35,8 @@ struct Table {
     ids: Option<Ids>,
 }
 
-/// Reads a pool. Without `features`, every column of numbers but `id` describes a candidate; whether a column of a CSV
-/// file holds numbers, its first cell decides.
+/// Reads a pool. Without `features`, all numeric columns but `id` are features. A column of a CSV file is numeric if its
+/// first cell is.
 pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result<Pool, PoolFileError> {
     let wanted = Wanted { features, id };
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -50,7 +50,7 @@ pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result
 }
 
 impl Wanted<'_> {
-    /// Where the columns are; no features if none were named.
+    /// Finds the columns; returns no features if none were named.
     fn find(&self, header: &[String]) -> Result<Columns, PoolFileProblem> {
         let column = |name: &str| {
             header.iter().position(|known| known == name).ok_or_else(|| PoolFileProblem::NoColumn {
@@ -74,7 +74,7 @@ impl Table {
     }
 }
 
-/// Room for all cells, or an error where a header promises more than there can be.
+/// Allocates all cells; returns an error if a header promises more than fits into memory.
 fn zeros(rows: usize, columns: usize) -> Result<Vec<f32>, PoolFileProblem> {
     let mut cells = Vec::new();
     let count = rows.checked_mul(columns).filter(|&count| cells.try_reserve_exact(count).is_ok());
@@ -82,7 +82,7 @@ fn zeros(rows: usize, columns: usize) -> Result<Vec<f32>, PoolFileProblem> {
     Ok(cells)
 }
 
-/// A number as pools keep it.
+/// Converts a number to the 32 bits of a pool.
 #[expect(clippy::cast_possible_truncation, reason = "rounds, as wanted here")]
 fn narrow(x: f64, row: usize, column: &str) -> Result<f32, PoolFileProblem> {
     let narrow = x as f32;

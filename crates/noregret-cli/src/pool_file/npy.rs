@@ -1,4 +1,4 @@
-//! Pools as NumPy's npy: one array of numbers, and nothing else. Its columns are called `x0`, `x1`, ...
+//! Pools as NumPy's npy: one array of numbers. Its columns are called `x0`, `x1`, ...
 //!
 //! The format is NumPy's NEP 1: the magic text, a version, the length of the header (2 bytes in version 1, 4 in 2 and 3),
 //! a Python dictionary with `descr`, `fortran_order` and `shape`, and the cells.
@@ -14,7 +14,7 @@ use super::{Table, Wanted, narrow, zeros};
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
-/// Headers take a hundred bytes; longer ones than this are those of structured arrays, or no headers.
+/// A header has about a hundred bytes. A longer one belongs to a structured array, or is invalid.
 const LONGEST_HEADER: u32 = 1 << 16;
 
 pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
@@ -62,7 +62,7 @@ struct Header {
     is_fortran: bool,
     rows: usize,
     columns: usize,
-    /// Where the cells begin.
+    /// The offset of the cells.
     bytes: u64,
 }
 
@@ -121,7 +121,7 @@ impl Header {
     }
 }
 
-/// What a cell is.
+/// The type of a cell.
 #[derive(Clone, Copy)]
 struct Dtype {
     kind: NumberKind,
@@ -133,7 +133,7 @@ struct Dtype {
 enum NumberKind {
     Float,
     Signed,
-    /// And truth values, which are 0 and 1.
+    /// Also booleans, which are 0 and 1.
     Unsigned,
 }
 
@@ -159,7 +159,7 @@ impl Dtype {
         Ok(Self { kind, size })
     }
 
-    /// The next cell.
+    /// Reads the next cell.
     fn next(self, reader: &mut impl Read) -> Result<f64, PoolFileProblem> {
         let mut bytes = [0; 8];
         reader.read_exact(&mut bytes[..self.size])?;

@@ -65,7 +65,7 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFilePr
 struct Column {
     name: String,
     kind: ColumnKind,
-    /// The level of a cell that is there; lower ones are null.
+    /// The definition level of a cell that is not null.
     present: i16,
 }
 
@@ -76,7 +76,7 @@ enum ColumnKind {
         is_signed: bool,
     },
     Text,
-    /// Dates, decimals, lists and whatever else there is, by name.
+    /// Dates, decimals, lists and other types, by name.
     Other(String),
 }
 
@@ -93,7 +93,7 @@ impl Column {
         matches!(self.kind, ColumnKind::Text | ColumnKind::Integer { .. })
     }
 
-    /// Row labels that pandas adds to the columns of its users: they describe nothing.
+    /// Row labels that pandas adds: they are not features.
     fn is_index(&self) -> bool {
         self.name.starts_with("__index_level_") && self.name.ends_with("__")
     }
@@ -123,7 +123,7 @@ impl ColumnKind {
             (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(int)), _) => {
                 Self::Integer { is_signed: int.is_signed }
             }
-            // Files of old writers.
+            // Files of old writers have no logical types.
             (Physical::INT32 | Physical::INT64, None, converted) => match converted {
                 ConvertedType::NONE
                 | ConvertedType::INT_8
@@ -229,7 +229,7 @@ impl Group<'_> {
                 let place = CellPosition::Row(self.first + row + null);
                 return Err(PoolFileProblem::Missing { place, column: column.name.clone() });
             }
-            // Fewer would leave zeros in the pool that nobody has measured.
+            // Fewer rows would leave zeros in the pool that are not data.
             if cells.len() != records || row + records > self.rows || (records == 0 && row < self.rows) {
                 let (column, found) = (column.name.clone(), row + cells.len());
                 return Err(PoolFileProblem::RowCount { column, found, expected: self.rows });

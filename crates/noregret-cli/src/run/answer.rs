@@ -1,10 +1,10 @@
-//! What an evaluation printed: its last line that is not empty, a number or a JSON object.
+//! The output of an evaluation: its last line that is not empty, a number or a JSON object.
 
 use noregret_store::Attrs;
 
 use crate::summary;
 
-/// A value with what came along.
+/// A value, with its noise variance and attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) value: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Answer {
     pub(crate) attrs: Attrs,
 }
 
-/// Reads the end of what was printed; the error says why there is no value in it.
+/// Parses the end of the output; the error says why it has no value.
 pub(crate) fn parse(stdout: &str) -> Result<Answer, String> {
     let Some(line) = stdout.lines().map(str::trim).rfind(|line| !line.is_empty()) else {
         return Err("it printed nothing; the last line of stdout must be the value".into());
@@ -46,7 +46,7 @@ fn object(line: &str) -> Result<Answer, String> {
     let mut float = |key: &str| match map.remove(key) {
         None | Some(serde_json::Value::Null) => Ok(None),
         Some(serde_json::Value::Number(number)) => Ok(number.as_f64()),
-        // Python's json writes NaN and Infinity, which serde refuses, so that careful scripts write text.
+        // Python's json writes NaN and Infinity, which serde rejects; some scripts write them as strings.
         Some(serde_json::Value::String(text)) if text.parse::<f64>().is_ok() => Ok(text.parse().ok()),
         Some(other) => Err(format!("`{key}` must be a number, not {other}")),
     };

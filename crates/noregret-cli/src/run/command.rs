@@ -1,9 +1,9 @@
-//! The objective's command line: parameters put into their places, never through a shell.
+//! The command line of the objective: parameters replace placeholders, without a shell.
 
 use noregret::space::nearest;
 use noregret::{Space, Trial};
 
-/// A command line with places for parameters.
+/// A command line with placeholders for parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     words: Vec<Vec<Piece>>,
@@ -18,7 +18,7 @@ enum Piece {
     Id,
 }
 
-/// A place for something that no parameter is called.
+/// A placeholder that names no parameter.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "[objective] command: `{{{name}}}` in {word:?} names no parameter (nearest: `{nearest}`); write `{{{{{name}}}}}` \
@@ -31,7 +31,7 @@ pub(crate) struct UnknownPlace {
 }
 
 impl Template {
-    /// Reads the words of a command. `id` is the column of a pool's ids, by which its rows can be named besides `id`.
+    /// Parses the words of a command. `id` is the column of a pool's ids; its name is a placeholder besides `id`.
     pub(crate) fn parse(words: &[String], space: &Space, id: Option<&str>) -> Result<Self, UnknownPlace> {
         let is_id = |name: &str| space.as_pool().is_some() && (name == "id" || Some(name) == id);
         let piece = |name: &str, word: &str| {
@@ -82,7 +82,7 @@ impl Template {
         Ok(Self { words: words.iter().map(parse).collect::<Result<_, _>>()? })
     }
 
-    /// The words for one trial.
+    /// Returns the words for one trial.
     pub(crate) fn fill(&self, trial: &Trial, id: Option<&str>) -> Vec<String> {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),

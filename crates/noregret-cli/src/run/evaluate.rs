@@ -1,4 +1,4 @@
-//! One evaluation: a process of its own group, watched by a thread until its end.
+//! One evaluation: a process in its own group, watched by a thread until it ends.
 
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -17,16 +17,16 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::answer;
 use super::command::Template;
 
-/// How much of what an evaluation prints is kept: its end.
+/// Bytes of output that are kept, from the end.
 const TAIL: usize = 64 * 1024;
-/// How much of stderr goes into the log.
+/// Bytes of stderr that go into the log.
 const STDERR: usize = 4 * 1024;
-/// How long output is waited for after the process has ended: something else may hold the pipe, ...
+/// How long to wait for output after the process has ended, since another process may hold the pipe, ...
 const DRAIN: Duration = Duration::from_millis(300);
-/// ... and after all of its group was killed, when only a busy machine or a daemon keeps us waiting.
+/// ... and after its whole group was killed, when only a busy machine or a daemon causes a delay.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What is evaluated.
+/// Evaluates trials.
 #[derive(Clone, Debug)]
 pub(crate) enum Evaluator {
     /// A program.
@@ -46,7 +46,7 @@ pub(crate) struct Attempt {
     pub(crate) outcome: Evaluation,
 }
 
-/// The program could not be started at all: nothing is wrong with the trial.
+/// The program could not be started. The trial is not at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("[objective] command: {program:?} cannot be started: {problem}")]
 pub(crate) struct StartError {
@@ -69,7 +69,7 @@ struct Process {
 
 #[derive(Debug)]
 struct ProcessState {
-    /// The group's leader, while it is certain that nobody else has this number.
+    /// The leader of the group, as long as its number cannot have been reused.
     group: Option<Pid>,
     /// Why it was killed.
     killed: Option<String>,
@@ -82,7 +82,7 @@ impl Running {
         let mut state = process.lock();
         if let Some(group) = state.group {
             state.killed.get_or_insert_with(|| reason.to_owned());
-            let _ = kill_process_group(group, Signal::KILL); // it may have ended in this very moment
+            let _ = kill_process_group(group, Signal::KILL); // it may just have ended
         }
     }
 }
@@ -94,7 +94,7 @@ impl Process {
 }
 
 impl Evaluator {
-    /// Begins an evaluation; `done` hears of its end.
+    /// Starts an evaluation; calls `done` when it ends.
     pub(crate) fn start(
         &self,
         trial: &Trial,
@@ -144,7 +144,7 @@ impl Evaluator {
     }
 }
 
-/// Says how an attempt ended, exactly once: also if the thread that watches it dies.
+/// Reports the end of an attempt exactly once, also if the thread that watches it panics.
 struct End<F: FnOnce(Attempt)> {
     number: u64,
     done: Option<F>,
@@ -161,7 +161,7 @@ impl<F: FnOnce(Attempt)> End<F> {
         }
     }
 
-    /// There is nothing to say: it never began.
+    /// Cancels the report: the attempt never started.
     fn without(mut self) {
         self.done = None;
     }
@@ -177,9 +177,8 @@ impl<F: FnOnce(Attempt)> Drop for End<F> {
     }
 }
 
-/// Has the kernel kill the process when the thread that started it dies, as it does when noregret is killed: an evaluation
-/// without anybody to hear its result must not go on using a GPU. This reaches the command itself; what it has started
-/// must notice on its own that it is alone.
+/// Makes the kernel kill the process when the thread that started it dies, for example because noregret was killed. An
+/// evaluation whose result nobody receives must not keep using a GPU. This reaches the command itself, not its children.
 #[cfg(target_os = "linux")]
 fn die_with_us(command: &mut Command) {
     use rustix::process::set_parent_process_death_signal;
@@ -221,9 +220,9 @@ fn watch(
     end.with(judge(status, killed, &stdout.text(), &stderr.text(), seconds));
 }
 
-/// Waits for the end of the process, and of whatever it has left in its group.
+/// Waits for the end of the process, and of the rest of its group.
 fn wait(child: &mut Child, process: &Process, stdout: &Tail) -> (io::Result<ExitStatus>, Option<String>) {
-    // First without reaping: as long as the leader is not reaped, nobody else can get the number of its group.
+    // First without reaping: until the leader is reaped, the number of its group cannot be reused.
     let group = process.lock().group; // the lock is not held while waiting
     if let Some(pid) = group {
         while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
@@ -293,7 +292,7 @@ fn end_of(text: &str) -> String {
     text[start..].trim().to_owned()
 }
 
-/// The end of what comes through a pipe, read by a thread of its own so that nobody waits for anybody.
+/// The last bytes of a pipe, read by a separate thread so that nothing blocks.
 struct Tail {
     bytes: Arc<Mutex<Vec<u8>>>,
     ended: Mutex<Option<Receiver<()>>>,
@@ -328,7 +327,7 @@ impl Tail {
         Self { bytes, ended: Mutex::new(Some(ended)) }
     }
 
-    /// Waits until everything was read, but not for longer than `limit`.
+    /// Waits until everything was read, at most for `limit`.
     fn finish(&self, limit: Duration) {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let over = ended

@@ -1,6 +1,6 @@
-//! `noregret run`: asks, evaluates, tells, until the study is done. Starts a study or goes on with it.
+//! `noregret run`: asks, evaluates and tells until the study is done. Starts or continues a study.
 //!
-//! One thread decides and writes the log; each evaluation has threads of its own, which only watch it and report its end.
+//! One thread makes all decisions and writes the log. Each evaluation has its own threads, which watch it and report its end.
 #![expect(
     clippy::disallowed_methods,
     reason = "a run has time-outs, leases and a report of how long things took"
@@ -37,20 +37,20 @@ use evaluate::{Attempt, Evaluator, Running};
 use report::Report;
 use signals::Stop;
 
-/// How long a trial stays ours without a sign of life. A dead process of this machine is noticed at once; this is for
-/// processes of other machines.
+/// The lease of a trial without a heartbeat. A dead process on this machine is noticed at once; this is for processes on
+/// other machines.
 const LEASE: Duration = Duration::from_mins(2);
-/// How often something may have to be done though nothing has happened: time-outs, signs of life, others' results.
+/// The interval of periodic work: time-outs, heartbeats, results of others.
 const TICK: Duration = Duration::from_millis(200);
-/// How often an unwritable log, or a command that cannot be started any more, is tried again.
+/// The interval of retries, for a log that cannot be written or a command that no longer starts.
 const RETRY: Duration = Duration::from_secs(2);
-/// Results before a study may stop because little is left to gain.
+/// Results before a study may stop because of its remaining regret.
 const FEWEST_TO_JUDGE: u64 = 20;
-/// Failures before any success after which something must be wrong with the command, not with the points.
+/// Failures before any success after which the command must be wrong, not the points.
 const HOPELESS: u64 = 5;
-/// How often in a row a command may fail to start that could be started before.
+/// How often in a row a command may fail to start, if it has started before.
 const MAX_FAILED_STARTS: u32 = 5;
-/// How long results are waited for that were on their way when everything was stopped.
+/// How long to wait for the last results after everything was stopped.
 const LAST_CALL: Duration = Duration::from_millis(300);
 
 /// Flags of `noregret run`.
@@ -87,7 +87,7 @@ Ctrl-C finishes the trials that are running and stops; a second one stops at onc
 as they are there: whatever happens, the same command goes on where it stopped. Running it twice at the same time is
 fine: both work on the same study.";
 
-/// What the coordinating thread hears.
+/// Messages to the coordinating thread.
 enum Message {
     Ended(Attempt),
     Signal(Stop),
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
         judged: 0,
         judge_after: Instant::now() + Duration::from_secs(1),
         timeout: file.objective.timeout.map(|span| span.0),
-        // A time that never comes is no limit.
+        // A time beyond the range of the clock is no limit.
         deadline: file.study.timeout.and_then(|span| Instant::now().checked_add(span.0)),
         worker: this_worker(),
         shared,
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     runner.run(&target)
 }
 
-/// A test problem takes numbers, and as many as it has dimensions.
+/// Checks that the space has numeric parameters, one for each dimension of the test problem.
 fn check_builtin(problem: &Problem, space: &Space) -> Result<(), UsageError> {
     let numeric = space.as_pool().is_some()
         || space.params().all(|(_, param)| matches!(param, Param::Float { .. } | Param::Int { .. }));
@@ -174,7 +174,7 @@ enum Stopping {
     Exhausted,
     Hopeless,
     Satisfied,
-    /// The command could be started before, and cannot any more.
+    /// The command has started before and no longer does.
     Broken(StartError),
 }
 
@@ -186,9 +186,9 @@ struct Runner<'a> {
     retries: u32,
     keep_going: bool,
     regret_below: Option<f64>,
-    /// Results that there were when the remaining regret was last estimated.
+    /// Number of results when the remaining regret was last estimated.
     judged: u64,
-    /// When it may be estimated again for the progress bar.
+    /// The earliest time of the next estimate for the progress bar.
     judge_after: Instant,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
@@ -197,16 +197,16 @@ struct Runner<'a> {
     running: BTreeMap<u64, Running>,
     /// Trials that were stopped.
     given_up: Vec<u64>,
-    /// Results that the log could not take yet.
+    /// Results that could not be written yet.
     unsaved: Vec<(u64, Evaluation)>,
     sender: Sender<Message>,
     messages: Receiver<Message>,
     report: Report<'a>,
     renewed: Instant,
     stopping: Option<Stopping>,
-    /// Whether the command could be started at all.
+    /// Whether the command has ever started.
     has_started: bool,
-    /// How often in a row it could not, though it could before.
+    /// Failed starts in a row since then.
     failed_starts: u32,
     /// No evaluation is started before this.
     not_before: Option<Instant>,
@@ -262,7 +262,7 @@ impl Runner<'_> {
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => unreachable!("invariant: we hold a sender ourselves"),
             };
-            // Whatever else has ended by now goes into the same commit.
+            // Evaluations that have ended by now go into the same commit.
             let mut ended = Vec::new();
             let mut signals = Vec::new();
             for message in first.into_iter().chain(self.messages.try_iter()) {
@@ -285,22 +285,22 @@ impl Runner<'_> {
         }
     }
 
-    /// Stops if next to nothing is left to gain: if the upper end of the interval is below the threshold. Estimated when
-    /// there is a twentieth more to know, so that it stays cheap beside the proposals.
+    /// Stops if the upper end of the interval of the remaining regret is below the threshold. It is estimated after every 5 %
+    /// more results, so that it stays cheap compared with the proposals.
     fn judge(&mut self) {
         let complete = self.shared.ledger().complete();
         let dims = self.shared.study().space().dims() as u64;
-        let enough = FEWEST_TO_JUDGE.max(5 * dims); // before that a model knows too little to say how little it knows
+        let enough = FEWEST_TO_JUDGE.max(5 * dims); // with fewer results the model underestimates its uncertainty
         if self.stopping.is_some() || complete < enough || complete < self.judged + (complete / 20).max(1) {
             return;
         }
-        // For the progress bar alone it must not cost more than a hundredth of the time.
+        // For the progress bar alone it must not take more than 1 % of the time.
         if self.regret_below.is_none() && (!self.report.shows_regret() || Instant::now() < self.judge_after) {
             return;
         }
         self.judged = complete;
         let begin = Instant::now();
-        // Without an estimate the study goes on: it was asked for so many trials.
+        // Without an estimate the study continues.
         let Ok(Some(regret)) = self.shared.study().remaining_regret() else { return };
         self.judge_after = Instant::now() + 100 * begin.elapsed();
         self.report.regret(&regret);
@@ -310,7 +310,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Stops if nothing has ever worked: whoever runs this wants to know now, not after hundreds of failures.
+    /// Stops if all trials so far have failed: the user should know now, not after hundreds of failures.
     fn stop_if_all_fail(&mut self) {
         let ledger = self.shared.ledger();
         let limit = HOPELESS.max(2 * self.workers as u64);
@@ -320,13 +320,13 @@ impl Runner<'_> {
         }
     }
 
-    /// How long to wait for something to happen.
+    /// How long to wait for a message.
     fn patience(&self) -> Duration {
         if self.unsaved.is_empty() { TICK } else { RETRY }
     }
 
-    /// Whether the study is not done while we have nothing to do: somebody else evaluates, and might vanish, or the command
-    /// is given another chance.
+    /// Whether to wait although nothing is running here: other workers are evaluating and may vanish, or the command will be
+    /// started again.
     fn waits(&mut self) -> bool {
         if self.stopping.is_some() {
             return false;
@@ -338,7 +338,7 @@ impl Runner<'_> {
         others || self.not_before.is_some()
     }
 
-    /// Gives the free workers something to do.
+    /// Starts evaluations on the free workers.
     fn launch(&mut self) -> Result<(), Error> {
         let free = self.workers.saturating_sub(self.running.len());
         if free == 0 || self.not_before.is_some_and(|moment| Instant::now() < moment) {
@@ -393,8 +393,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// A command that never started is a mistake in the study file. One that did may start again, when memory is free or
-    /// whoever edits it is done; its trials wait.
+    /// A command that never started is an error in the study file. One that has may start again, when memory is free or an edit
+    /// of it is finished; its trials wait.
     fn not_started(&mut self, numbers: &[u64], error: StartError) -> Result<(), Error> {
         tolerate(self.shared.release(numbers, &[&self.worker], Timestamp::now()), &mut self.report)?;
         if !self.has_started {
@@ -410,7 +410,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Writes down how evaluations ended, or keeps it until that is possible.
+    /// Writes results to the log, or keeps them until that is possible.
     fn settle(&mut self, ended: Vec<Attempt>) -> Result<(), Error> {
         for Attempt { number, outcome } in ended {
             self.running.remove(&number);
@@ -446,7 +446,7 @@ impl Runner<'_> {
         !self.is_interrupted() && tried < self.retries
     }
 
-    /// What time alone brings: evaluations that take too long, signs of life, news from others.
+    /// Periodic work: time-outs, heartbeats, results of others.
     fn tick(&mut self) -> Result<(), Error> {
         if let Some(limit) = self.timeout {
             for running in self.running.values().filter(|running| running.since.elapsed() > limit) {
@@ -463,7 +463,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// A sign of life, so that nobody takes our trials over.
+    /// Renews the leases, so that nobody takes over our trials.
     fn renew(&mut self) -> Result<(), Error> {
         if self.renewed.elapsed() < LEASE / 3 || self.running.is_empty() {
             return Ok(());
@@ -477,7 +477,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Stops all evaluations and gives their trials back, but for those that have a value by now.
+    /// Stops all evaluations and gives back their trials, except those that have a value by now.
     fn abandon(&mut self) {
         for running in self.running.values() {
             running.kill("noregret was stopped");
@@ -498,7 +498,7 @@ impl Runner<'_> {
         if let Ok(_told) = self.shared.tell(&self.unsaved, Some(&self.worker), Timestamp::now()) {
             self.unsaved.clear();
         }
-        // What cannot be written down returns to the queue when it is noticed that we are gone.
+        // Trials that cannot be written return to the queue when our lease ends.
         let _ = self.shared.release(&self.given_up, &[&self.worker], Timestamp::now());
     }
 }

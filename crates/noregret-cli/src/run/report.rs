@@ -1,4 +1,4 @@
-//! What is seen of a run: a bar on a terminal, lines elsewhere, JSON for programs.
+//! The output of a run: a progress bar on a terminal, lines elsewhere, JSON for programs.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
@@ -17,17 +17,17 @@ use crate::summary;
 use crate::target::Target;
 use crate::trial_json::TrialJson;
 
-/// Up to here the recommendation at the end costs less than a few seconds.
+/// Up to this many results the final recommendation takes less than a few seconds.
 const RECOMMENDED_UP_TO: u64 = 2_000;
 
-/// How it is shown.
+/// The form of the output.
 pub(super) enum Reporter {
     Terminal(ProgressBar),
     Lines,
     Json,
 }
 
-/// The story of a run.
+/// The report of a run.
 pub(super) struct Report<'a> {
     reporter: Reporter,
     out: &'a mut dyn Write,
@@ -40,7 +40,7 @@ pub(super) struct Report<'a> {
     drawn: Instant,
     complained: Option<String>,
     waits: bool,
-    /// The last estimate of what may still be gained.
+    /// The last estimate of the remaining regret.
     remaining: Option<f64>,
 }
 
@@ -104,16 +104,16 @@ impl<'a> Report<'a> {
         ));
     }
 
-    /// One JSON object on a line of stdout.
+    /// Prints one JSON object on a line of stdout.
     fn event(&mut self, value: &serde_json::Value) {
         if matches!(self.reporter, Reporter::Json) {
-            // Whoever reads may have gone; the study goes on.
+            // The reader may have closed the pipe; the study continues.
             let _ = writeln!(self.out, "{value}");
             let _ = self.out.flush();
         }
     }
 
-    /// A line for people, on stderr.
+    /// Prints a line for people, on stderr.
     fn line(&self, line: &str) {
         match &self.reporter {
             Reporter::Terminal(bar) => bar.suspend(|| say(line)),
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
         self.best = best_of(shared);
     }
 
-    /// Nothing is left to do but to wait; said once.
+    /// Reports, once, that there is nothing to do but wait.
     pub(super) fn waiting(&mut self, shared: &SharedStudy) {
         if !self.waits {
             self.waits = true;
@@ -233,7 +233,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Whether there is a bar that shows what may still be gained.
+    /// Whether there is a bar that shows the remaining regret.
     pub(super) fn shows_regret(&self) -> bool {
         matches!(self.reporter, Reporter::Terminal(_))
     }
@@ -254,7 +254,7 @@ impl<'a> Report<'a> {
         self.line(&format!("{text} {}", short(threshold)));
     }
 
-    /// The log cannot be written; said once until it works again.
+    /// Reports that the log cannot be written, once until it works again.
     pub(super) fn unwritable(&mut self, error: &StoreError) {
         let text = error.to_string();
         if self.complained.as_ref() == Some(&text) {
@@ -265,7 +265,7 @@ impl<'a> Report<'a> {
         self.complained = Some(text);
     }
 
-    /// Results that could not be written: how to tell them by hand.
+    /// Reports results that could not be written, with the commands to tell them by hand.
     pub(super) fn unsaved(&mut self, results: &[(u64, Evaluation)], target: &Target) {
         self.warn("these results could not be written; tell them when the storage can be written again:");
         for (number, outcome) in results {
@@ -286,7 +286,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// For people, however the rest is shown.
+    /// Prints for people, whatever the form of the rest.
     fn warn(&self, line: &str) {
         if matches!(self.reporter, Reporter::Json) {
             say(line);
@@ -314,7 +314,7 @@ impl<'a> Report<'a> {
         bar.set_message(format!("best {best}{regret}   running {running}   model {share:.0} % of the time"));
     }
 
-    /// The end: what was found and where the time went.
+    /// Reports the end: the result and the time spent.
     pub(super) fn finish(
         &mut self,
         shared: &mut SharedStudy,
@@ -380,7 +380,7 @@ fn bar(budget: Option<u64>) -> ProgressBar {
     bar.with_style(style)
 }
 
-/// Seconds as people say them.
+/// Formats seconds for people.
 fn span(seconds: f64) -> String {
     if seconds < 10.0 {
         return format!("{seconds:.2} s");

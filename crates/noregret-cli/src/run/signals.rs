@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin.
+//! Ctrl-C and other signals.
 
 use std::fs;
 use std::io;
@@ -9,23 +9,22 @@ use std::thread;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// What a signal asks for.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Finish what is running (Ctrl-C, the first time).
     Soon,
-    /// Whoever sends this will not wait for long: a scheduler, a shutdown, a closed terminal.
+    /// Stop at once: a scheduler, a shutdown or a closed terminal does not wait for long.
     Now,
 }
 
-/// Calls `hear` for every signal from now on, but for a closed terminal that whoever started us wants ignored, as `nohup`
-/// does. Ctrl-C is heard even so: shells have it ignored in everything that they start in the background, where somebody
-/// who sends it by hand still means it.
+/// Calls `hear` for every signal from now on, except for a closed terminal if our parent ignores that, as `nohup` does.
+/// Ctrl-C is heard even if it is ignored: shells ignore it in background jobs, but a user may still send it by hand.
 pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
     let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
     let wanted = [SIGINT, SIGTERM].into_iter().chain(hangup);
     let mut signals = Signals::new(wanted)?;
-    // A handler, whatever it does, so that the ends of processes are kept for us even if our parent did not want its own.
+    // Any handler will do: it makes the kernel keep the exit status of our children even if our parent ignored this signal.
     signal_hook::flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
     thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
@@ -35,7 +34,7 @@ pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a signal is ignored, where `/proc` tells.
+/// Whether a signal is ignored, by `/proc` where it exists.
 fn ignores(signal: i32) -> bool {
     let mask = || {
         let status = fs::read_to_string("/proc/self/status").ok()?;

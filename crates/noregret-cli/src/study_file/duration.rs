@@ -1,4 +1,4 @@
-//! Times as people write them: "8h", "1h 30m", "500ms".
+//! Durations with units: "8h", "1h 30m", "500ms".
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Span(pub Duration);
 
 impl Span {
-    /// Reads a time with its unit.
+    /// Parses a duration with its unit.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let span = humantime::parse_duration(text)
             .map_err(|_| format!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))?;

@@ -1,4 +1,4 @@
-//! Fields that are written in one of two ways. Read by hand, since serde's untagged enums cannot say what was wrong.
+//! Fields with two notations. They are parsed by hand, since errors of serde's untagged enums do not say what is wrong.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Why a study file is refused: where, and what would be right.
+//! Errors of study files, with their position and a hint.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use noregret_problems::Problem as Builtin;
 
 use super::place::{self, Place};
 
-/// Why a study file is refused, and where.
+/// An invalid study file: the problem and its position.
 #[derive(Debug)]
 pub struct StudyFileError {
     path: Option<PathBuf>,
@@ -19,53 +19,53 @@ pub struct StudyFileError {
     problem: Problem,
 }
 
-/// What is wrong with a study file.
+/// The problem of a study file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It cannot be read at all.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
-    /// It is no TOML, or TOML of another shape.
+    /// Invalid TOML, or TOML of the wrong shape.
     #[error("{0}")]
     Toml(String),
-    /// It is no JSON, or JSON of another shape.
+    /// Invalid JSON, or JSON of the wrong shape.
     #[error("{0}")]
     Json(String),
-    /// Nothing, or two things, to evaluate.
+    /// Neither or both of `command` and `builtin`.
     #[error("[objective] needs either `command` or `builtin`, and has {}", if *both { "both" } else { "neither" })]
     Objective {
         /// Both rather than neither.
         both: bool,
     },
-    /// No test problem has this name.
+    /// Unknown test problem.
     #[error("unknown builtin `{name}`; known are: {}", Builtin::names().join(", "))]
     UnknownBuiltin {
-        /// What was asked for.
+        /// The given name.
         name: String,
     },
-    /// Nothing, or two things, to search.
+    /// Neither or both of `parameters` and `pool`.
     #[error("a study needs either [parameters] or [pool], and has {}", if *both { "both" } else { "neither" })]
     Space {
         /// Both rather than neither.
         both: bool,
     },
-    /// Constraints on something other than parameters.
+    /// Constraints without parameters.
     #[error("[constraints] are about [parameters], of which there are none")]
     ConstraintsWithoutParameters,
-    /// A threshold that is none.
+    /// Invalid threshold.
     #[error("stop_when_regret_below must be a positive number, not {value}")]
     Threshold {
-        /// What was given.
+        /// The given value.
         value: f64,
     },
-    /// A name that says nothing.
+    /// Empty name.
     #[error("a study needs a name that is not empty")]
     EmptyName,
-    /// An option of the algorithm that cannot be.
+    /// Invalid option of the algorithm.
     #[error("algorithm: {0}")]
     Algorithm(Box<noregret::Error>),
-    /// Parameters or constraints that cannot be.
+    /// Invalid parameters or constraints.
     #[error(transparent)]
     Parameters(Box<SpaceError>),
 }
@@ -83,7 +83,7 @@ impl From<Problem> for StudyFileError {
 }
 
 impl StudyFileError {
-    /// TOML that could not be read.
+    /// From an error of the TOML parser.
     pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
         let (message, word) = friendly(error.message());
         let span =
@@ -92,7 +92,7 @@ impl StudyFileError {
         Self { path: None, place, problem: Problem::Toml(message) }
     }
 
-    /// JSON that could not be read.
+    /// From an error of the JSON parser.
     pub(super) fn json(text: &str, error: &serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
@@ -103,7 +103,7 @@ impl StudyFileError {
         Self { path: None, place, problem: Problem::Json(friendly(message).0) }
     }
 
-    /// Looks up in the text what the problem is about.
+    /// Finds the position of the problem in the text.
     pub(super) fn located_in(mut self, text: &str) -> Self {
         if self.place.is_none() {
             self.place = self.problem.span(text).map(|span| Place::new(text, span));
@@ -116,7 +116,7 @@ impl StudyFileError {
         self
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -171,7 +171,7 @@ impl fmt::Display for StudyFileError {
 
 impl std::error::Error for StudyFileError {}
 
-/// The message of serde in our words, and the word of the file that it is about.
+/// Rewrites a message of serde; returns it with the word of the file that it is about.
 fn friendly(message: &str) -> (String, Option<String>) {
     for (kind, ours) in [("unknown field", "unknown key"), ("unknown variant", "unknown value")] {
         let Some((before, rest)) = message.split_once(kind) else { continue };
@@ -204,7 +204,7 @@ fn friendly(message: &str) -> (String, Option<String>) {
     (message, None)
 }
 
-/// What stands between backticks.
+/// The words between backticks.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }

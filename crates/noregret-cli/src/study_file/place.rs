@@ -1,4 +1,4 @@
-//! Places in a study file, so that errors can point at them.
+//! Positions in a study file, for error messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A stretch of one line of a text.
+/// A span within one line of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Line and column, from 1 on.
+    /// Line and column, from 1.
     pub(super) line: usize,
     pub(super) column: usize,
     text: String,
@@ -17,7 +17,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place of a span of bytes; a span over several lines is cut to the first.
+    /// The place of a span of bytes; a span of several lines is cut to the first.
     pub(super) fn new(text: &str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -42,11 +42,11 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 impl fmt::Display for Place {
-    /// The line, with a mark under the stretch.
+    /// Prints the line, with a mark under the span.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the mark stands under what it marks.
+        // Tabs stay tabs, so that the mark is aligned.
         let indent: String =
             self.text.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         writeln!(f, "{margin} |")?;
@@ -55,7 +55,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where the value at `path` is; if it is not there, the key or table nearest to it.
+/// The span of the value at `path`; if it is missing, that of the nearest key or table.
 pub(super) fn of_path(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut table = table.get_ref();
@@ -72,7 +72,7 @@ pub(super) fn of_path(text: &str, path: &[&str]) -> Option<Range<usize>> {
     found
 }
 
-/// Where a key or a text called `name` is, within `span` if it is given: the error of a tagged table knows no better.
+/// The span of a key or a string `name`, within `span` if given: errors of tagged tables have no better position.
 pub(super) fn of_word(text: &str, name: &str, span: Option<&Range<usize>>) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut found = Vec::new();

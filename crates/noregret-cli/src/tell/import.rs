@@ -1,4 +1,4 @@
-//! Old results from a CSV file: one row a result, one column a parameter.
+//! Old results from a CSV file: one row per result, one column per parameter.
 
 use std::io::Write;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a file holds.
+/// The contents of a file.
 struct ImportedResults {
     results: Vec<ExternalResult>,
     ignored: Vec<String>,
@@ -105,7 +105,7 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
     Ok(ImportedResults { results, ignored })
 }
 
-/// The column of a parameter: under its own name, unless an export had to give it another.
+/// The column of a parameter: its name, or the name that an export gave it.
 fn column_of(name: &str, header: &[String]) -> String {
     let other = parameter_column(name);
     if header.contains(&other) { other } else { name.to_owned() }
@@ -120,7 +120,7 @@ fn params<'a>(space: &Space, columns: &[usize], cell: impl Fn(usize) -> &'a str)
     pairs.map(|((name, param), &i)| (name.to_owned(), value_of(param, cell(i)))).collect()
 }
 
-/// A cell as a value of the parameter's type; one that does not fit stays text, and the space says what would.
+/// Parses a cell as a value of the parameter's type. An invalid cell stays text, for the error message of the space.
 fn value_of(param: &Param, text: &str) -> Value {
     let parsed = match param {
         Param::Float { .. } => text.parse().ok().map(Value::Float),
