@@ -1,6 +1,6 @@
 //! The Gaussian process of a running study: fitted on a schedule, grown point by point in between.
 //!
-//! The model is a cache. Everything it was made from is in the history and in the memo's [`Fit`], and it is always made in
+//! The model is a cache. Everything it was made from is in the history and in the memo's fit, and it is always made in
 //! the same order (the evaluations of the fit in one factorisation, later ones one by one), so that a model built anew has
 //! the same bits as one that grew with the study.
 
