@@ -1,6 +1,6 @@
 //! The Gaussian process of a running study: fitted on a schedule, grown point by point in between.
 //!
-//! The model is a cache. The history and the memo's [`Fit`] determine it. It is always built in the same order (the
+//! The model is a cache. The history and the memo's fit determine it. It is always built in the same order (the
 //! evaluations of the fit in one factorisation, later ones one by one), so that a rebuilt model has the same bits as one
 //! that grew with the study.
 
