@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::strategy::algorithm::AlgorithmError;
-use crate::surrogate::neural::NetworkConfig;
+use crate::strategy::turn::Turn;
+use crate::surrogate::neural::{Encoder, NetworkConfig};
 use model::check_candidates;
+use model::encoded_history::EncodedHistory;
 use model::search::SearchBudget;
 
 /// Options of the algorithms that fit a network for every point.
@@ -54,6 +56,19 @@ impl FitOptions {
         let fits = (1e-3..=1e3).contains(&self.noise);
         AlgorithmError::check("noise", self.noise, fits, "from 1e-3 to 1e3")?;
         Ok(check_candidates(self.candidates)?)
+    }
+
+    /// The encoding of points, and all evaluations in it; `None` if the turn wants no more points.
+    fn prepare(&self, turn: &mut Turn<'_>) -> Result<Option<(Encoder, EncodedHistory)>> {
+        if !turn.wants_more() {
+            return Ok(None);
+        }
+        let Self { network, noise, standardize, .. } = self;
+        let (history, diagnostics) = (turn.history, &mut turn.diagnostics);
+        let encoder = network.encoder(history.space())?;
+        let told =
+            EncodedHistory::new(history, history.len(), &encoder, *standardize, *noise, 0, diagnostics);
+        Ok(Some((encoder, told)))
     }
 
     fn budget(&self) -> SearchBudget {

@@ -14,7 +14,6 @@ use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::networks::FitOptions;
-use crate::strategy::networks::model::encoded_history::EncodedHistory;
 use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::maximize;
@@ -55,21 +54,9 @@ impl NeuralGreedy {
 
 impl Strategy for NeuralGreedy {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let FitOptions { network, noise, standardize, initial_points, .. } = &self.config.fit;
+        let FitOptions { network, initial_points, .. } = &self.config.fit;
         let mut turn = Opening::sobol(network, *initial_points).open("neural-greedy", history, q, rng)?;
-        if !turn.wants_more() {
-            return turn.finish();
-        }
-        let encoder = network.encoder(history.space())?;
-        let told = EncodedHistory::new(
-            history,
-            history.len(),
-            &encoder,
-            *standardize,
-            *noise,
-            0,
-            &mut turn.diagnostics,
-        );
+        let Some((encoder, told)) = self.config.fit.prepare(&mut turn)? else { return turn.finish() };
         let fit = |mut own: Stream| self.fit_perturbed(&told.data, &encoder, &mut own);
         let members: Vec<Result<(Draw, Diagnostics)>> =
             streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();

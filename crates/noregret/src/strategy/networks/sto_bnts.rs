@@ -29,7 +29,6 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
 use crate::strategy::memo::{Neural, Trainings};
 use crate::strategy::networks::FitOptions;
-use crate::strategy::networks::model::encoded_history::EncodedHistory;
 use crate::strategy::networks::model::opening::{Initial, Opening};
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
@@ -156,22 +155,10 @@ impl StoBnts {
 
 impl Strategy for StoBnts {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
-        let FitOptions { network, noise, standardize, initial_points: points, .. } = &self.config.fit;
+        let FitOptions { network, noise, initial_points: points, .. } = &self.config.fit;
         let opening = Opening { network, noise: *noise, initial: self.config.initial, points: *points };
         let mut turn = opening.open(self.name(), history, q, rng)?;
-        if !turn.wants_more() {
-            return turn.finish();
-        }
-        let encoder = network.encoder(history.space())?;
-        let told = EncodedHistory::new(
-            history,
-            history.len(),
-            &encoder,
-            *standardize,
-            *noise,
-            0,
-            &mut turn.diagnostics,
-        );
+        let Some((encoder, told)) = self.config.fit.prepare(&mut turn)? else { return turn.finish() };
         let sampler = self.sampler(encoder);
         let mut streams = self.streams(&mut turn);
         let budget = self.config.fit.budget();
