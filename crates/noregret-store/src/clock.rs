@@ -29,6 +29,22 @@ impl Timestamp {
     }
 }
 
+/// A clock that goes on from a given time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(Timestamp, Stopwatch);
+
+impl Clock {
+    /// It is `now`.
+    pub(crate) fn start(now: Timestamp) -> Self {
+        Self(now, Stopwatch::start())
+    }
+
+    /// The time by this clock.
+    pub(crate) fn time(self) -> Timestamp {
+        self.0.after(self.1.elapsed())
+    }
+}
+
 /// How long something takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);

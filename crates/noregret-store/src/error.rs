@@ -9,6 +9,11 @@ use std::path::PathBuf;
 pub enum StoreError {
     #[error("study `{study}` has gone on to entry {found} while this was written after entry {expected}")]
     Conflict { study: String, expected: u64, found: u64 },
+    #[error(
+        "the log of study `{study}` has {found} entries where this process knows {known}: the storage was replaced, or an older \
+             copy of it restored; nothing was written, and running the command again goes on with what is there"
+    )]
+    Replaced { study: String, known: u64, found: u64 },
     #[error("there is no study `{study}` in {place}{}", listed(.known))]
     NoSuchStudy { study: String, place: String, known: Vec<String> },
     #[error(

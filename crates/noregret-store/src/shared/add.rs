@@ -6,6 +6,7 @@ use noregret::Params;
 use noregret::strategy::history::Choice;
 
 use super::SharedStudy;
+use crate::clock::Clock;
 use crate::{Event, StoreError, Timestamp, TrialStatus};
 
 /// A result from elsewhere.
@@ -25,32 +26,39 @@ impl SharedStudy {
     /// Adds results from elsewhere, all or none; returns how many were new. A result that is there already, with the same
     /// point and the same value, is not added again (one that is given twice must be there twice).
     pub fn add(&mut self, results: &[ExternalResult], now: Timestamp) -> Result<usize, StoreError> {
-        let mut added = 0;
-        self.commit(now, |shared, _| {
-            let mut known = shared.results();
-            let mut events = Vec::new();
-            for result in results {
-                let value = result.value.unwrap_or(f64::NAN);
-                let added = match result.row {
-                    Some(row) => shared.study.draft_add_row(row, value, result.noise_var)?,
-                    None => shared.study.draft_add(&result.params, value, result.noise_var)?,
-                };
-                let there = if known.is_empty() {
-                    None
-                } else {
-                    known.get_mut(&key(&added.choice, &added.state().into()))
-                };
-                if let Some(count) = there.filter(|count| **count > 0) {
-                    *count -= 1;
-                    continue;
-                }
-                let number = (shared.study.trials().len() + events.len()) as u64;
-                events.push(Event::Added { number, added });
+        let clock = Clock::start(now);
+        loop {
+            let events = self.new_results(results)?;
+            let added = events.len();
+            if self.append(clock.time(), events)? {
+                return Ok(added);
             }
-            added = events.len();
-            Ok(events)
-        })?;
-        Ok(added)
+        }
+    }
+
+    /// The results that are not there yet.
+    fn new_results(&self, results: &[ExternalResult]) -> Result<Vec<Event>, StoreError> {
+        let mut known = self.results();
+        let mut events = Vec::new();
+        for result in results {
+            let value = result.value.unwrap_or(f64::NAN);
+            let added = match result.row {
+                Some(row) => self.study.draft_add_row(row, value, result.noise_var)?,
+                None => self.study.draft_add(&result.params, value, result.noise_var)?,
+            };
+            let there = if known.is_empty() {
+                None
+            } else {
+                known.get_mut(&key(&added.choice, &added.state().into()))
+            };
+            if let Some(count) = there.filter(|count| **count > 0) {
+                *count -= 1;
+                continue;
+            }
+            let number = (self.study.trials().len() + events.len()) as u64;
+            events.push(Event::Added { number, added });
+        }
+        Ok(events)
     }
 
     /// How often each result is there.

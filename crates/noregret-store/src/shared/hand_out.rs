@@ -7,7 +7,7 @@ use noregret::study::Failed;
 use noregret::{Params, Trial};
 
 use super::SharedStudy;
-use crate::clock::Stopwatch;
+use crate::clock::{Clock, Stopwatch};
 use crate::worker::{is_dead, is_process};
 use crate::{Event, Proposed, StoreError, Timestamp, TrialStatus};
 
@@ -34,43 +34,49 @@ impl SharedStudy {
     /// Hands out up to `wanted` trials: those that wait first, then new ones, decided on together. Fewer, or none, if the
     /// budget is spent; an error only if nothing at all is left to suggest and nothing waits.
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
-        let mut taken = Vec::new();
-        self.commit(now, |shared, clock| {
-            let mut events = shared.recover(&order.worker, clock());
-            let recovered = events.iter().filter_map(|event| match event {
-                Event::Released { number, .. } => Some(*number),
-                _ => None,
-            });
-            let mut waiting: Vec<u64> = shared.ledger.waiting().chain(recovered).collect();
-            waiting.sort_unstable();
-            waiting.truncate(order.wanted);
-            taken = waiting;
-            let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(shared.ledger.asked()));
-            let open = usize::try_from(open).unwrap_or(usize::MAX);
-            let missing = order.wanted - taken.len();
-            // Without a number, the algorithm says how many may run before it must hear of results.
-            let may_ask =
-                order.batch.is_some() || (taken.is_empty() && shared.ledger.running().next().is_none());
-            if missing > 0 && open > 0 && may_ask {
-                match shared.draft(order.batch.map(|batch| batch.max(missing)), open) {
-                    Ok(proposed) => {
-                        let asked = Event::Asked(Box::new(proposed));
-                        taken.extend(asked.trials().take(missing));
-                        events.push(asked);
-                    }
-                    Err(error) if error.is_exhausted() && !taken.is_empty() => {}
-                    Err(error) => return Err(error),
-                }
+        let clock = Clock::start(now);
+        loop {
+            let (events, taken) = self.decide_hand_out(order, clock)?;
+            if self.append(clock.time(), events)? {
+                return taken.iter().map(|&number| Ok(self.study.trial(number)?.clone())).collect();
             }
-            let until = order.lease.map(|span| clock().after(span));
-            events.extend(taken.iter().map(|&number| Event::Leased {
-                number,
-                worker: order.worker.clone(),
-                until,
-            }));
-            Ok(events)
-        })?;
-        taken.iter().map(|&number| Ok(self.study.trial(number)?.clone())).collect()
+        }
+    }
+
+    /// What handing out would write now, and which trials it would hand out. This may take a while: it thinks.
+    fn decide_hand_out(
+        &mut self,
+        order: &HandOut,
+        clock: Clock,
+    ) -> Result<(Vec<Event>, Vec<u64>), StoreError> {
+        let mut events = self.recover(&order.worker, clock.time());
+        let recovered = events.iter().filter_map(|event| match event {
+            Event::Released { number, .. } => Some(*number),
+            _ => None,
+        });
+        let mut taken: Vec<u64> = self.ledger.waiting().chain(recovered).collect();
+        taken.sort_unstable();
+        taken.truncate(order.wanted);
+        let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(self.ledger.asked()));
+        let open = usize::try_from(open).unwrap_or(usize::MAX);
+        let missing = order.wanted - taken.len();
+        // Without a number, the algorithm says how many may run before it must hear of results.
+        let may_ask = order.batch.is_some() || (taken.is_empty() && self.ledger.running().next().is_none());
+        if missing > 0 && open > 0 && may_ask {
+            match self.draft(order.batch.map(|batch| batch.max(missing)), open) {
+                Ok(proposed) => {
+                    let asked = Event::Asked(Box::new(proposed));
+                    taken.extend(asked.trials().take(missing));
+                    events.push(asked);
+                }
+                Err(error) if error.is_exhausted() && !taken.is_empty() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let until = order.lease.map(|span| clock.time().after(span));
+        let lease = |&number: &u64| Event::Leased { number, worker: order.worker.clone(), until };
+        events.extend(taken.iter().map(lease));
+        Ok((events, taken))
     }
 
     /// Proposes `q` points, or as many as the algorithm allows, and never more than `most`.
@@ -91,15 +97,17 @@ impl SharedStudy {
 
     /// Puts points of the user's own into the queue, all or none: they are handed out before new ones are thought of.
     pub fn enqueue(&mut self, points: &[Params], now: Timestamp) -> Result<Vec<Trial>, StoreError> {
-        let mut first = 0;
-        self.commit(now, |shared, _| {
-            first = shared.study.trials().len();
+        let clock = Clock::start(now);
+        loop {
+            let first = self.study.trials().len();
             let queue = |(number, params): (u64, &Params)| {
-                Ok(Event::Enqueued { number, enqueued: shared.study.draft_enqueue(params)? })
+                Ok(Event::Enqueued { number, enqueued: self.study.draft_enqueue(params)? })
             };
-            (first as u64..).zip(points).map(queue).collect()
-        })?;
-        Ok(self.study.trials()[first..first + points.len()].to_vec())
+            let events = (first as u64..).zip(points).map(queue).collect::<Result<_, StoreError>>()?;
+            if self.append(clock.time(), events)? {
+                return Ok(self.study.trials()[first..first + points.len()].to_vec());
+            }
+        }
     }
 
     /// What becomes of trials whose workers have vanished.
@@ -118,19 +126,28 @@ impl SharedStudy {
 
     /// Gives trials that one of `workers` holds back to the queue, unevaluated.
     pub fn release(&mut self, numbers: &[u64], workers: &[&str], now: Timestamp) -> Result<(), StoreError> {
-        self.commit(now, |shared, _| {
-            let own = |number: &&u64| match shared.ledger.record(**number).map(|record| &record.status) {
+        let clock = Clock::start(now);
+        loop {
+            let own = |number: &&u64| match self.ledger.record(**number).map(|record| &record.status) {
                 Some(TrialStatus::Running(lease)) => workers.contains(&lease.worker.as_str()),
                 _ => false,
             };
-            Ok(numbers.iter().filter(own).map(|&number| Event::Released { number, lost: false }).collect())
-        })
+            let release = |&number: &u64| Event::Released { number, lost: false };
+            let events = numbers.iter().filter(own).map(release).collect();
+            if self.append(clock.time(), events)? {
+                return Ok(());
+            }
+        }
     }
 
     /// Keeps what this worker has leased for another `span`.
     pub fn renew(&mut self, worker: &str, span: Duration, now: Timestamp) -> Result<(), StoreError> {
-        self.commit(now, |_, clock| {
-            Ok(vec![Event::Renewed { worker: worker.to_owned(), until: clock().after(span) }])
-        })
+        let clock = Clock::start(now);
+        loop {
+            let until = clock.time().after(span);
+            if self.append(clock.time(), vec![Event::Renewed { worker: worker.to_owned(), until }])? {
+                return Ok(());
+            }
+        }
     }
 }

@@ -3,6 +3,8 @@
 mod add;
 mod hand_out;
 mod tell;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ pub use add::ExternalResult;
 pub use hand_out::HandOut;
 pub use tell::{Evaluation, records_of, tell_one};
 
-use crate::clock::Stopwatch;
+use crate::clock::Clock;
 use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
@@ -53,31 +55,36 @@ impl SharedStudy {
         space: Space,
     ) -> Result<Self, StoreError> {
         let mut shared = Self::resume(store, name, definition.clone(), space)?;
-        shared.commit(Timestamp::now(), |shared, _| {
-            if shared.position == 0 {
-                return Ok(vec![Event::Defined(Box::new(definition.clone()))]);
-            }
-            let mut events = Vec::new();
-            let trials = shared.definition.trials;
-            if shared.definition.settings() != definition.settings() {
-                events.push(Event::Defined(Box::new(Definition { trials, ..definition.clone() })));
-            }
-            if definition.trials > trials {
-                events.push(Event::Planned(Planned { trials: definition.trials }));
-            }
-            Ok(events)
-        })?;
+        let clock = Clock::start(Timestamp::now());
+        while !shared.append(clock.time(), shared.what_is_new(definition))? {}
         Ok(shared)
+    }
+
+    /// What the log has to be told of a definition.
+    fn what_is_new(&self, definition: &Definition) -> Vec<Event> {
+        if self.position == 0 {
+            return vec![Event::Defined(Box::new(definition.clone()))];
+        }
+        let mut events = Vec::new();
+        let trials = self.definition.trials;
+        if self.definition.settings() != definition.settings() {
+            events.push(Event::Defined(Box::new(Definition { trials, ..definition.clone() })));
+        }
+        if definition.trials > trials {
+            events.push(Event::Planned(Planned { trials: definition.trials }));
+        }
+        events
     }
 
     /// Says how many trials there are to be in all, more or fewer than before. That is noted in the log, and all who go on
     /// with the study suggest accordingly.
     pub fn plan(&mut self, trials: usize, now: Timestamp) -> Result<(), StoreError> {
         let trials = Some(trials);
-        self.commit(now, |shared, _| {
-            let is_new = shared.definition.trials != trials;
-            Ok(if is_new { vec![Event::Planned(Planned { trials })] } else { Vec::new() })
-        })
+        let clock = Clock::start(now);
+        while self.definition.trials != trials {
+            self.append(clock.time(), vec![Event::Planned(Planned { trials })])?;
+        }
+        Ok(())
     }
 
     /// Opens a study with the settings that it has in the log, if it has any.
@@ -165,29 +172,25 @@ impl SharedStudy {
         Ok(())
     }
 
-    /// Writes what `decide` makes of the newest state; decides again if somebody else was faster. Deciding takes time, too:
-    /// the clock that it gets goes on from `now`.
-    fn commit(
-        &mut self,
-        now: Timestamp,
-        mut decide: impl FnMut(&mut Self, &dyn Fn() -> Timestamp) -> Result<Vec<Event>, StoreError>,
-    ) -> Result<(), StoreError> {
-        let begin = Stopwatch::start();
-        let clock = || now.after(begin.elapsed());
-        loop {
-            let events = decide(self, &clock)?;
-            if events.is_empty() {
-                return Ok(());
-            }
-            let time = clock();
-            let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time, event }).collect();
-            match self.store.append(&self.name, self.position, &entries) {
-                Ok(_) => return entries.iter().try_for_each(|entry| self.absorb(entry)),
-                Err(error) if error.is_conflict() => {
-                    self.catch_up()?;
+    /// Writes events that were decided on by the state at hand. Returns `false` if somebody else was faster: then the state
+    /// is the newest now, and the caller decides again.
+    fn append(&mut self, time: Timestamp, events: Vec<Event>) -> Result<bool, StoreError> {
+        if events.is_empty() {
+            return Ok(true);
+        }
+        let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time, event }).collect();
+        match self.store.append(&self.name, self.position, &entries) {
+            Ok(_) => entries.iter().try_for_each(|entry| self.absorb(entry)).map(|()| true),
+            Err(StoreError::Conflict { study, found, .. }) => {
+                let known = self.position;
+                // Without anything new to read, deciding again would end here again, for ever.
+                if self.catch_up()? == 0 {
+                    Err(StoreError::Replaced { study, known, found })
+                } else {
+                    Ok(false)
                 }
-                Err(error) => return Err(error),
             }
+            Err(error) => Err(error),
         }
     }
 

@@ -4,6 +4,7 @@ use noregret::TrialState;
 use noregret::study::{Failed, Told, Verdict};
 
 use super::SharedStudy;
+use crate::clock::Clock;
 use crate::{Attrs, Entry, Event, Store, StoreError, Timestamp, TrialRecord, TrialStatus};
 
 /// How an evaluation ended.
@@ -56,22 +57,22 @@ impl SharedStudy {
         worker: Option<&str>,
         now: Timestamp,
     ) -> Result<Vec<Verdict>, StoreError> {
-        let mut verdicts = Vec::new();
-        self.commit(now, |shared, _| {
-            verdicts.clear();
-            let mut events = Vec::new();
+        let clock = Clock::start(now);
+        loop {
+            let (mut verdicts, mut events) = (Vec::new(), Vec::new());
             for (number, evaluation) in results {
-                let Some(record) = shared.ledger.record(*number) else {
-                    let unknown = shared.study.trial(*number).err().map(StoreError::from);
+                let Some(record) = self.ledger.record(*number) else {
+                    let unknown = self.study.trial(*number).err().map(StoreError::from);
                     return Err(unknown.unwrap_or_else(|| unreachable!("invariant: both know all trials")));
                 };
                 let (verdict, event) = judge(record, evaluation, worker);
                 verdicts.push(verdict);
                 events.extend(event);
             }
-            Ok(events)
-        })?;
-        Ok(verdicts)
+            if self.append(clock.time(), events)? {
+                return Ok(verdicts);
+            }
+        }
     }
 }
 
@@ -90,7 +91,8 @@ pub fn tell_one(
         let Some(event) = event else { return Ok(Some(verdict)) };
         match store.append(study, position, &[Entry { time: now, event }]) {
             Ok(_) => return Ok(Some(verdict)),
-            Err(error) if error.is_conflict() => {}
+            // Somebody was faster; if not, the log contradicts itself, and trying again would never end.
+            Err(error) if error.is_conflict() && store.last(study)? != position => {}
             Err(error) => return Err(error),
         }
     }
