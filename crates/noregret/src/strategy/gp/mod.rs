@@ -51,7 +51,8 @@ impl GpOptions {
 
 /// The options of an algorithm: its own, and the shared ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+// In place: a reference would refuse the name that stands beside the options in a table.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(deny_unknown_fields)]
 pub struct OnGp<O> {
     /// Its own.
