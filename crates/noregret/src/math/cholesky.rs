@@ -96,8 +96,9 @@ impl Cholesky {
                 Err(pivot) => {
                     let next =
                         if jitter == 0.0 { FIRST_JITTER * mean_diagonal } else { jitter * JITTER_STEP };
-                    // `!(a <= b)` also stops on NaN.
-                    if !(next <= LAST_JITTER * mean_diagonal) {
+                    // Every retry adds more, up to a finite limit; `!(a <= b)` also stops on NaN.
+                    let limit = LAST_JITTER * mean_diagonal;
+                    if !(next > jitter && next <= limit && limit.is_finite()) {
                         return Err(NotPositiveDefinite { n, pivot, jitter });
                     }
                     jitter = next;
@@ -411,6 +412,19 @@ mod tests {
             for (j, value) in row.iter().enumerate() {
                 assert!((value - a(i, j)).abs() < tolerance, "({i}, {j}): {value} != {}", a(i, j));
             }
+        }
+    }
+
+    /// An infinite mean of the diagonal, or one of zero, left no jitter that was too large: once an endless loop.
+    #[test]
+    fn retries_end_whatever_the_diagonal() {
+        for diagonal in [f64::INFINITY, f64::MAX, 0.0, -1.0, f64::NAN, f64::MIN_POSITIVE] {
+            // The off-diagonal is larger than the diagonal: never positive definite without a large jitter.
+            let factored = Cholesky::factor(2, |_, rows| {
+                rows.fill(if diagonal.is_finite() { 2.0 * diagonal.abs() + 1.0 } else { 1.0 });
+                rows[0] = diagonal;
+            });
+            assert!(factored.is_err(), "{diagonal}");
         }
     }
 

@@ -127,6 +127,10 @@ pub struct Fit {
     pub likelihoods: usize,
 }
 
+/// Noise of a variance beyond this, in units of the values' variance, counts as that much: such an observation says nothing
+/// either way, and sums of larger ones overflow.
+const MOST_NOISE: f64 = 1e12;
+
 /// How a model transforms values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Units {
@@ -150,7 +154,7 @@ impl Units {
     /// The variance of the noise of a value as the model sees it.
     pub fn standardized_variance(&self, variance: f64, y: f64) -> f64 {
         let slope = self.warp.map_or(1.0, |warp| warp.slope(y) / warp.scale);
-        variance * slope * slope / self.sd / self.sd
+        (variance * slope * slope / self.sd / self.sd).min(MOST_NOISE)
     }
 }
 

@@ -312,3 +312,20 @@ fn replicates_and_allowed_repeats_never_exhaust() {
         assert_eq!(study.trials().len(), 8);
     }
 }
+
+/// A noise variance near the end of the range, or huge beside tiny values, made sums infinite, and a study hang for good.
+#[test]
+fn absurd_noise_does_not_hang_a_study() {
+    for (scale, noise) in [(1.0, 1.7e308), (1e-155, 1.0), (1e-300, 1e300)] {
+        for name in ["auto", "gp-ucb", "ts-rsr", "bbkb"] {
+            let mut study =
+                study(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), Algorithm::by_name(name).unwrap());
+            for trial in study.ask(8).unwrap() {
+                let value = scale * trial.numbers().iter().map(|x| (x - 0.3).powi(2)).sum::<f64>();
+                study.tell_with_noise(trial.number, value, (trial.number % 3 == 1).then_some(noise)).unwrap();
+            }
+            assert_eq!(study.ask(2).unwrap().len(), 2, "{name}");
+            assert!(study.recommended().unwrap().is_some(), "{name}");
+        }
+    }
+}
