@@ -1,5 +1,6 @@
 //! Points in time, as the log keeps them, and spans of it.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,16 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// Now, by the clock of this machine.
-    #[expect(clippy::disallowed_methods, reason = "the one place where the log asks what time it is")]
+    /// Now: the time of day when this process first asked, and what has passed since. Deadlines are compared with it, so
+    /// it never jumps, whatever is done to the clock of the machine.
     pub fn now() -> Self {
+        static FIRST: OnceLock<(Timestamp, Duration)> = OnceLock::new();
+        let (first, began) = *FIRST.get_or_init(|| (Self::time_of_day(), steady()));
+        first.after(steady().saturating_sub(began))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place where the log asks what time it is")]
+    fn time_of_day() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
@@ -26,6 +34,22 @@ impl Timestamp {
     /// The time from `earlier` to this, or nothing if clocks disagree.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+/// A clock that nobody can set. On Linux it also goes on while the machine sleeps.
+fn steady() -> Duration {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let time = clock_gettime(ClockId::Boottime);
+        let whole = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+        whole + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        static FIRST: OnceLock<Stopwatch> = OnceLock::new();
+        FIRST.get_or_init(Stopwatch::start).elapsed()
     }
 }
 

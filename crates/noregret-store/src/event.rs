@@ -39,6 +39,16 @@ pub enum Event {
     },
     /// The study is to have another number of trials.
     Planned(study::Planned),
+    /// A process wants new points, and thinks about them, or waits for whoever claimed before it. Several claims form a queue;
+    /// who claims again keeps its place.
+    Claimed {
+        /// Who.
+        worker: String,
+        /// How many points; none takes the claim back.
+        wanted: usize,
+        /// Until when others wait for it.
+        until: Timestamp,
+    },
     /// A worker has taken a trial.
     Leased {
         /// Which trial.
@@ -132,7 +142,7 @@ impl Event {
     /// The trials that this concerns.
     pub fn trials(&self) -> Range<u64> {
         match self {
-            Self::Defined(_) | Self::Planned(_) | Self::Renewed { .. } => 0..0,
+            Self::Defined(_) | Self::Planned(_) | Self::Claimed { .. } | Self::Renewed { .. } => 0..0,
             Self::Asked(proposed) => proposed.first..proposed.first + proposed.asked.choices.len() as u64,
             Self::Told { told: study::Told { number, .. }, .. }
             | Self::Failed { failed: study::Failed { number, .. }, .. }
@@ -157,7 +167,11 @@ impl Event {
             | Self::Added { .. } => true,
             // A process dies in a power cut, too; a person has the trial on paper.
             Self::Leased { worker, .. } => !is_process(worker),
-            Self::Asked(_) | Self::Renewed { .. } | Self::Released { .. } | Self::Retried { .. } => false,
+            Self::Asked(_)
+            | Self::Claimed { .. }
+            | Self::Renewed { .. }
+            | Self::Released { .. }
+            | Self::Retried { .. } => false,
         }
     }
 
@@ -171,6 +185,7 @@ impl Event {
             Self::Failed { failed, .. } => Some(failed.clone().into()),
             Self::Added { added, .. } => Some(added.clone().into()),
             Self::Defined(_)
+            | Self::Claimed { .. }
             | Self::Leased { .. }
             | Self::Renewed { .. }
             | Self::Released { .. }
@@ -191,6 +206,7 @@ mod tests {
     const WRITTEN: &str = r#"{"asked":{"first":3,"choices":[{"x":[0.25,0.5]}],"memo":{"design":{"seed":7,"used":2},"fit":null,"ledger":{"rounds":0,"measured":0,"eta_hat":null,"m_hat":0.0,"next":0,"grid":null}},"seconds":0.25}}
 {"enqueued":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25]}}}
 {"planned":{"trials":60}}
+{"claimed":{"worker":"w","wanted":2,"until":9}}
 {"leased":{"number":3,"worker":"w","until":9}}
 {"renewed":{"worker":"w","until":99}}
 {"released":{"number":3,"lost":true}}

@@ -1,8 +1,17 @@
 //! All trials of a study and who works on which: a fold over the whole log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{Entry, Event, Lease, Timestamp, TrialRecord, TrialStatus};
+
+/// A process that wants new points.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Claim {
+    pub(crate) worker: String,
+    pub(crate) wanted: usize,
+    /// Until when others wait for it.
+    pub(crate) until: Timestamp,
+}
 
 /// The state of every trial.
 #[derive(Clone, Debug, Default)]
@@ -10,11 +19,15 @@ pub struct Ledger {
     records: Vec<TrialRecord>,
     waiting: BTreeSet<u64>,
     running: BTreeSet<u64>,
+    /// The first thinks, the others wait for it.
+    claims: Vec<Claim>,
     asked: u64,
     complete: u64,
     failed: u64,
     added: u64,
     model_seconds: f64,
+    /// How long the last proposal took.
+    last_seconds: f64,
 }
 
 impl Ledger {
@@ -24,6 +37,11 @@ impl Ledger {
             Event::Asked(proposed) => {
                 self.asked += proposed.asked.choices.len() as u64;
                 self.model_seconds += proposed.seconds;
+                self.last_seconds = proposed.seconds;
+            }
+            Event::Claimed { worker, wanted, until } => {
+                self.claim(Claim { worker: worker.clone(), wanted: *wanted, until: *until });
+                return;
             }
             Event::Enqueued { .. } => self.asked += 1,
             Event::Added { .. } => self.added += 1,
@@ -59,6 +77,15 @@ impl Ledger {
                 TrialStatus::Running(_) => self.running.insert(number),
                 _ => false,
             };
+        }
+    }
+
+    fn claim(&mut self, claim: Claim) {
+        match self.claims.iter().position(|known| known.worker == claim.worker) {
+            Some(i) if claim.wanted == 0 => drop(self.claims.remove(i)),
+            Some(i) => self.claims[i] = claim,
+            None if claim.wanted == 0 => {}
+            None => self.claims.push(claim),
         }
     }
 
@@ -118,16 +145,14 @@ impl Ledger {
         self.model_seconds
     }
 
-    /// Running trials that nobody will finish: past their deadline, or held by a worker that `is_dead`. Those of `own` are
-    /// in good hands.
-    pub fn abandoned(&self, own: &str, now: Timestamp, is_dead: impl Fn(&str) -> bool) -> Vec<u64> {
-        let mut dead = BTreeMap::new(); // asking is not free, and workers hold many trials
-        let mut is_dead = |worker: &str| *dead.entry(worker.to_owned()).or_insert_with(|| is_dead(worker));
-        let mut is_abandoned = |lease: &Lease| {
-            let until = lease.until.filter(|_| lease.worker != own);
-            until.is_some_and(|until| until < now || is_dead(&lease.worker))
-        };
-        self.running().filter(|(_, lease)| is_abandoned(lease)).map(|(number, _)| number).collect()
+    /// How long the last proposal took.
+    pub(crate) fn last_seconds(&self) -> f64 {
+        self.last_seconds
+    }
+
+    /// Who wants new points, in the order in which they came.
+    pub(crate) fn claims(&self) -> &[Claim] {
+        &self.claims
     }
 
     /// The next moment at which a lease held by somebody other than `worker` ends.

@@ -33,7 +33,9 @@ pub use ledger::Ledger;
 pub use memory::MemoryStore;
 pub use noregret::study::Verdict;
 pub use proposed::Proposed;
-pub use shared::{Evaluation, ExternalResult, HandOut, SharedStudy, records_of, tell_one};
+pub use shared::{
+    Draft, Evaluation, ExternalResult, HandOut, Next, SharedStudy, Skew, Task, records_of, tell_one,
+};
 pub use sqlite::SqliteStore;
 pub use trial::{Lease, TrialRecord, TrialStatus};
 pub use url::StorageUrl;

@@ -187,6 +187,7 @@ impl TrialRecord {
             Event::Late { .. } => self.late += 1,
             Event::Defined(_)
             | Event::Planned(_)
+            | Event::Claimed { .. }
             | Event::Asked(_)
             | Event::Enqueued { .. }
             | Event::Added { .. } => {}

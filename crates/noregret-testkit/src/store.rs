@@ -114,6 +114,7 @@ fn every_event_reads_back(store: &dyn Store) {
         })),
         Event::Enqueued { number, enqueued: Enqueued { params: params.clone(), choice: choice.clone() } },
         Event::Planned(Planned { trials: Some(60) }),
+        Event::Claimed { worker: "w".into(), wanted: 2, until: Timestamp(9) },
         Event::Leased { number, worker: "w".into(), until: Some(Timestamp(9)) },
         Event::Renewed { worker: "w".into(), until: Timestamp(99) },
         Event::Released { number, lost: true },

@@ -1,18 +1,24 @@
 //! Who evaluates which trial: handing out, queueing, giving back.
 
-use std::num::NonZeroUsize;
+use std::collections::BTreeMap;
+use std::thread;
 use std::time::Duration;
 
 use noregret::study::Failed;
 use noregret::{Params, Trial};
 
-use super::SharedStudy;
+use super::think::Next;
+use super::{Draft, SharedStudy};
 use crate::clock::{Clock, Stopwatch};
-use crate::worker::{is_dead, is_process};
-use crate::{Event, Proposed, StoreError, Timestamp, TrialStatus};
+use crate::worker::{Life, is_process, life};
+use crate::{Event, Lease, Proposed, StoreError, Timestamp, TrialStatus};
 
 /// A trial that was in the hands of this many vanished workers has failed: it may be what kills them.
 const MAX_LOST: u32 = 10;
+/// How often to look for something new while another process thinks: a fraction of what an evaluation worth a model takes.
+const POLL: Duration = Duration::from_millis(15);
+/// How often to look whether that process still lives.
+const LOOK_ROUND: Duration = Duration::from_millis(200);
 
 /// What to hand out.
 #[derive(Clone, Debug)]
@@ -32,24 +38,77 @@ pub struct HandOut {
 
 impl SharedStudy {
     /// Hands out up to `wanted` trials: those that wait first, then new ones, decided on together. Fewer, or none, if the
-    /// budget is spent; an error only if nothing at all is left to suggest and nothing waits.
+    /// budget is spent; an error only if nothing at all is left to suggest and nothing waits. This may take a while: it
+    /// thinks, or waits for another process that does.
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
         let clock = Clock::start(now);
         loop {
-            let (events, taken) = self.decide_hand_out(order, clock)?;
-            if self.append(clock.time(), events)? {
-                return taken.iter().map(|&number| Ok(self.study.trial(number)?.clone())).collect();
+            let draft = match self.next(order, clock.time())? {
+                Next::Take => None,
+                Next::Wait => {
+                    self.await_others(clock)?;
+                    continue;
+                }
+                Next::Think(task) => match self.think(task) {
+                    Ok(draft) => Some(draft),
+                    Err(error) if error.is_exhausted() && self.ledger.waiting().len() > 0 => None,
+                    Err(error) => {
+                        self.withdraw(clock.time())?;
+                        return Err(error);
+                    }
+                },
+            };
+            if let Some(trials) = self.take(order, draft, clock.time())? {
+                return Ok(trials);
             }
         }
     }
 
-    /// What handing out would write now, and which trials it would hand out. This may take a while: it thinks.
-    fn decide_hand_out(
+    /// Waits until something is written, or for so long that somebody may have died.
+    fn await_others(&mut self, clock: Clock) -> Result<(), StoreError> {
+        let begin = Stopwatch::start();
+        while begin.elapsed() < LOOK_ROUND {
+            thread::sleep(POLL);
+            if self.catch_up_at(clock.time())? > 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out trials that wait, then those of a draft, without thinking. `None` if the draft stands no more.
+    pub fn take(
         &mut self,
         order: &HandOut,
-        clock: Clock,
-    ) -> Result<(Vec<Event>, Vec<u64>), StoreError> {
-        let mut events = self.recover(&order.worker, clock.time());
+        draft: Option<Draft>,
+        now: Timestamp,
+    ) -> Result<Option<Vec<Trial>>, StoreError> {
+        let mut proposed = None;
+        loop {
+            if let Some(draft) = &draft {
+                if !self.stands(draft, order) {
+                    self.has_raced = true;
+                    return Ok(None);
+                }
+                let first = self.study.trials().len() as u64;
+                proposed = Some(Proposed { first, ..draft.proposed.clone() });
+            }
+            let (events, taken) = self.decide_take(order, proposed.take(), now);
+            if self.append(now, events)? {
+                let trial = |number| Ok(self.study.trial(number)?.clone());
+                return taken.into_iter().map(trial).collect::<Result<_, StoreError>>().map(Some);
+            }
+        }
+    }
+
+    /// What handing out writes now, and which trials it hands out.
+    fn decide_take(
+        &self,
+        order: &HandOut,
+        proposed: Option<Proposed>,
+        now: Timestamp,
+    ) -> (Vec<Event>, Vec<u64>) {
+        let mut events = self.recover(&order.worker, now);
         let recovered = events.iter().filter_map(|event| match event {
             Event::Released { number, .. } => Some(*number),
             _ => None,
@@ -57,42 +116,19 @@ impl SharedStudy {
         let mut taken: Vec<u64> = self.ledger.waiting().chain(recovered).collect();
         taken.sort_unstable();
         taken.truncate(order.wanted);
-        let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(self.ledger.asked()));
-        let open = usize::try_from(open).unwrap_or(usize::MAX);
-        let missing = order.wanted - taken.len();
-        // Without a number, the algorithm says how many may run before it must hear of results.
-        let may_ask = order.batch.is_some() || (taken.is_empty() && self.ledger.running().next().is_none());
-        if missing > 0 && open > 0 && may_ask {
-            match self.draft(order.batch.map(|batch| batch.max(missing)), open) {
-                Ok(proposed) => {
-                    let asked = Event::Asked(Box::new(proposed));
-                    taken.extend(asked.trials().take(missing));
-                    events.push(asked);
-                }
-                Err(error) if error.is_exhausted() && !taken.is_empty() => {}
-                Err(error) => return Err(error),
-            }
+        if let Some(proposed) = proposed {
+            let asked = Event::Asked(Box::new(proposed));
+            taken.extend(asked.trials().take(order.wanted - taken.len()));
+            events.push(asked);
         }
-        let until = order.lease.map(|span| clock.time().after(span));
+        let until = order.lease.map(|span| now.after(span));
         let lease = |&number: &u64| Event::Leased { number, worker: order.worker.clone(), until };
         events.extend(taken.iter().map(lease));
-        Ok((events, taken))
-    }
-
-    /// Proposes `q` points, or as many as the algorithm allows, and never more than `most`.
-    fn draft(&mut self, q: Option<usize>, most: usize) -> Result<Proposed, StoreError> {
-        let begin = Stopwatch::start();
-        let mut ask = |q: Option<usize>| self.study.draft_ask(q.and_then(NonZeroUsize::new));
-        let (mut asked, mut diagnostics) = ask(q.map(|q| q.min(most)))?;
-        if asked.choices.len() > most {
-            (asked, diagnostics) = ask(Some(most))?;
+        // Who has enough, or has thought of what was wanted, waits no more.
+        if taken.len() == order.wanted || events.iter().any(|event| matches!(event, Event::Asked(_))) {
+            events.extend(self.withdrawal());
         }
-        Ok(Proposed {
-            first: self.study.trials().len() as u64,
-            asked,
-            diagnostics: Some(Box::new(diagnostics)),
-            seconds: begin.elapsed().as_secs_f64(),
-        })
+        (events, taken)
     }
 
     /// Puts points of the user's own into the queue, all or none: they are handed out before new ones are thought of.
@@ -119,9 +155,23 @@ impl SharedStudy {
             }
             _ => Event::Released { number, lost: true },
         };
-        // A process knows best what it is working on, whatever the clock says; people forget.
-        let own = if is_process(own) { own } else { "" };
-        self.ledger.abandoned(own, now, is_dead).into_iter().map(event).collect()
+        self.lost(own, now).into_iter().map(event).collect()
+    }
+
+    /// Running trials that nobody will finish: their worker has died, or their time is up. A process knows best what it is
+    /// working on, and one that lives is working, whatever the clocks say; people forget.
+    pub(super) fn lost(&self, own: &str, now: Timestamp) -> Vec<u64> {
+        let mut lives = BTreeMap::new(); // asking is not free, and workers hold many trials
+        let mut life = |worker: &str| *lives.entry(worker.to_owned()).or_insert_with(|| life(worker));
+        let mut is_lost = |lease: &Lease| {
+            let Some(until) = lease.until.filter(|_| lease.worker != own || !is_process(own)) else { return false };
+            match life(&lease.worker) {
+                Life::Dead => true,
+                Life::Alive => false,
+                Life::Unknown => self.clocks.ours(&lease.worker, until) < now,
+            }
+        };
+        self.ledger.running().filter(|(_, lease)| is_lost(lease)).map(|(number, _)| number).collect()
     }
 
     /// Gives trials that one of `workers` holds back to the queue, unevaluated.

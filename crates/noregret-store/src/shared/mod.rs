@@ -1,8 +1,10 @@
 //! A study whose log others write to as well.
 
 mod add;
+mod clocks;
 mod hand_out;
 mod tell;
+mod think;
 #[cfg(test)]
 mod tests;
 
@@ -13,10 +15,14 @@ use noregret::study::Planned;
 use noregret::{Space, Study, study};
 
 pub use add::ExternalResult;
+use clocks::Clocks;
+pub use clocks::Skew;
 pub use hand_out::HandOut;
 pub use tell::{Evaluation, records_of, tell_one};
+pub use think::{Draft, Next, Task};
 
 use crate::clock::Clock;
+use crate::worker::another_name;
 use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
@@ -32,6 +38,13 @@ pub struct SharedStudy {
     ledger: Ledger,
     position: u64,
     diagnostics: Option<Box<Diagnostics>>,
+    /// The name under which this claims to think.
+    claimant: String,
+    /// The last entry after which what was thought of before is void.
+    void_before: u64,
+    /// Whether somebody else has proposed points while this was thinking: there are several, and they should take turns.
+    has_raced: bool,
+    clocks: Clocks,
 }
 
 impl std::fmt::Debug for SharedStudy {
@@ -104,6 +117,10 @@ impl SharedStudy {
             ledger: Ledger::default(),
             position: 0,
             diagnostics: None,
+            claimant: another_name(),
+            void_before: 0,
+            has_raced: false,
+            clocks: Clocks::default(),
         };
         shared.catch_up()?;
         Ok(shared)
@@ -126,13 +143,19 @@ impl SharedStudy {
 
     /// Reads what others have written; returns how many entries that was.
     pub fn catch_up(&mut self) -> Result<usize, StoreError> {
+        self.catch_up_at(Timestamp::now())
+    }
+
+    fn catch_up_at(&mut self, now: Timestamp) -> Result<usize, StoreError> {
         let begin = self.position;
         loop {
             let entries = self.store.read(&self.name, self.position, PAGE)?;
             for entry in &entries {
+                self.clocks.hear(entry, now);
                 self.absorb(entry)?;
             }
             if entries.len() < PAGE {
+                self.clocks.read_all(now);
                 return Ok(usize::try_from(self.position - begin).unwrap_or(usize::MAX));
             }
         }
@@ -154,6 +177,9 @@ impl SharedStudy {
         }
         self.ledger.apply(entry);
         self.position += 1;
+        if matches!(entry.event, Event::Asked(_) | Event::Defined(_) | Event::Planned(_)) {
+            self.void_before = self.position;
+        }
         Ok(())
     }
 
@@ -180,11 +206,14 @@ impl SharedStudy {
         }
         let entries: Vec<Entry> = events.into_iter().map(|event| Entry { time, event }).collect();
         match self.store.append(&self.name, self.position, &entries) {
-            Ok(_) => entries.iter().try_for_each(|entry| self.absorb(entry)).map(|()| true),
+            Ok(_) => {
+                self.clocks.read_all(time);
+                entries.iter().try_for_each(|entry| self.absorb(entry)).map(|()| true)
+            }
             Err(StoreError::Conflict { study, found, .. }) => {
                 let known = self.position;
                 // Without anything new to read, deciding again would end here again, for ever.
-                if self.catch_up()? == 0 {
+                if self.catch_up_at(time)? == 0 {
                     Err(StoreError::Replaced { study, known, found })
                 } else {
                     Ok(false)
@@ -217,6 +246,11 @@ impl SharedStudy {
     /// How the last proposal came about, whoever made it.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.diagnostics.as_deref()
+    }
+
+    /// The largest difference between the clocks of other workers and ours, if it is large enough to matter.
+    pub fn skew(&self) -> Option<&Skew> {
+        self.clocks.skew()
     }
 
     /// The last entry known.
