@@ -1,6 +1,7 @@
 //! `noregret run`: asks, evaluates and tells until the study is done. Starts or continues a study.
 //!
-//! One thread makes all decisions and writes the log. Each evaluation has its own threads, which watch it and report its end.
+//! One thread makes all decisions and writes the log, and never does anything that takes time. Each evaluation has its own
+//! threads, which watch it and report its end; so has the model, which thinks of the next points.
 #![expect(
     clippy::disallowed_methods,
     reason = "a run has time-outs, leases and a report of how long things took"
@@ -11,6 +12,7 @@ mod command;
 mod evaluate;
 mod report;
 mod signals;
+mod thinker;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,10 +22,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Error;
+use anyhow::{Context, Error};
+use noregret::study::{Recommendation, RemainingRegret};
 use noregret::{Param, Space, Trial};
 use noregret_problems::Problem;
-use noregret_store::{Evaluation, HandOut, SharedStudy, StoreError, Timestamp, this_worker};
+use noregret_store::{Draft, Evaluation, HandOut, Next, SharedStudy, StoreError, Timestamp, this_worker};
 
 use crate::common_args::JsonArg;
 use crate::study_file::StudyFileError;
@@ -36,12 +39,15 @@ pub(crate) use evaluate::StartError;
 use evaluate::{Attempt, Evaluator, Running};
 use report::Report;
 use signals::Stop;
+use thinker::{Question, Thinker, Thought};
 
 /// The lease of a trial without a heartbeat. A dead process on this machine is noticed at once; this is for processes on
 /// other machines.
 const LEASE: Duration = Duration::from_mins(2);
 /// The interval of periodic work: time-outs, heartbeats, results of others.
 const TICK: Duration = Duration::from_millis(200);
+/// The interval of looking for new entries while another process thinks of points for us, too.
+const POLL: Duration = Duration::from_millis(15);
 /// The interval of retries, for a log that cannot be written or a command that no longer starts.
 const RETRY: Duration = Duration::from_secs(2);
 /// Results before a study may stop because of its remaining regret.
@@ -91,6 +97,7 @@ fine: both work on the same study.";
 enum Message {
     Ended(Attempt),
     Signal(Stop),
+    Thought(Thought),
 }
 
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
@@ -121,6 +128,9 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     let (sender, messages) = mpsc::channel();
     let forward = sender.clone();
     signals::listen(move |stop| drop(forward.send(Message::Signal(stop))))?;
+    let forward = sender.clone();
+    let hear = move |thought| drop(forward.send(Message::Thought(thought)));
+    let thinker = Thinker::start(shared.twin()?, hear).context("the model's thread cannot be started")?;
     let report = Report::new(args.json.json, out, &mut shared, budget, workers, &target);
     let runner = Runner {
         objective,
@@ -137,6 +147,9 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
         deadline: file.study.timeout.and_then(|span| Instant::now().checked_add(span.0)),
         worker: this_worker(),
         shared,
+        thinker,
+        awaits_others: false,
+        exhausted_at: None,
         running: BTreeMap::new(),
         given_up: Vec::new(),
         unsaved: Vec::new(),
@@ -194,6 +207,11 @@ struct Runner<'a> {
     deadline: Option<Instant>,
     worker: String,
     shared: SharedStudy,
+    thinker: Thinker,
+    /// Whether another process thinks of points that we want, too.
+    awaits_others: bool,
+    /// The entry after which nothing was left to suggest.
+    exhausted_at: Option<u64>,
     running: BTreeMap<u64, Running>,
     /// Trials that were stopped.
     given_up: Vec<u64>,
@@ -222,8 +240,9 @@ impl Runner<'_> {
             self.report.unsaved(&self.unsaved, target);
         }
         done?;
+        let recommended = self.recommended()?;
         let interrupted = self.is_interrupted();
-        self.report.finish(&mut self.shared, interrupted, target)?;
+        self.report.finish(&mut self.shared, recommended.as_ref(), interrupted, target)?;
         match self.stopping {
             Some(Stopping::Interrupted) => Err(Interrupted.into()),
             Some(Stopping::Exhausted) => Err(NothingLeft.into()),
@@ -254,7 +273,10 @@ impl Runner<'_> {
                 self.launch()?;
             }
             self.report.tick(self.running.len(), &self.shared);
-            if self.running.is_empty() && self.unsaved.is_empty() && !self.waits() {
+            let is_idle = self.running.is_empty() && self.unsaved.is_empty();
+            // What is still being thought of when the run ends is given up.
+            let is_thinking = self.thinker.is_busy() && self.stopping.is_none();
+            if is_idle && !is_thinking && !self.waits() {
                 return Ok(());
             }
             let first = match self.messages.recv_timeout(self.patience()) {
@@ -265,10 +287,12 @@ impl Runner<'_> {
             // Evaluations that have ended by now go into the same commit.
             let mut ended = Vec::new();
             let mut signals = Vec::new();
+            let mut thoughts = Vec::new();
             for message in first.into_iter().chain(self.messages.try_iter()) {
                 match message {
                     Message::Ended(attempt) => ended.push(attempt),
                     Message::Signal(stop) => signals.push(stop),
+                    Message::Thought(thought) => thoughts.push(thought),
                 }
             }
             self.settle(ended)?;
@@ -281,12 +305,14 @@ impl Runner<'_> {
                 }
                 self.report.interrupted(self.running.len());
             }
+            for thought in thoughts {
+                self.consider(thought)?;
+            }
             self.tick()?;
         }
     }
 
-    /// Stops if the upper end of the interval of the remaining regret is below the threshold. It is estimated after every 5 %
-    /// more results, so that it stays cheap compared with the proposals.
+    /// Asks for the remaining regret after every 5 % more results, so that it stays cheap compared with the proposals.
     fn judge(&mut self) {
         let complete = self.shared.ledger().complete();
         let dims = self.shared.study().space().dims() as u64;
@@ -298,16 +324,80 @@ impl Runner<'_> {
         if self.regret_below.is_none() && (!self.report.shows_regret() || Instant::now() < self.judge_after) {
             return;
         }
-        self.judged = complete;
-        let begin = Instant::now();
-        // Without an estimate the study continues.
-        let Ok(Some(regret)) = self.shared.study().remaining_regret() else { return };
-        self.judge_after = Instant::now() + 100 * begin.elapsed();
-        self.report.regret(&regret);
-        if let Some(threshold) = self.regret_below.filter(|threshold| regret.interval.1 < *threshold) {
-            self.stopping = Some(Stopping::Satisfied);
-            self.report.satisfied(&regret, threshold);
+        if !self.thinker.is_busy() {
+            self.judged = complete;
+            self.thinker.ask(Question::Regret);
         }
+    }
+
+    /// Stops if the upper end of the interval of the remaining regret is below the threshold.
+    fn judged(&mut self, regret: &RemainingRegret) {
+        self.report.regret(regret);
+        let threshold = self.regret_below.filter(|threshold| regret.interval.1 < *threshold);
+        if let Some(threshold) = threshold.filter(|_| self.stopping.is_none()) {
+            self.stopping = Some(Stopping::Satisfied);
+            self.report.satisfied(regret, threshold);
+        }
+    }
+
+    /// Acts on what the model has come to.
+    fn consider(&mut self, thought: Thought) -> Result<(), Error> {
+        self.thinker.heard();
+        match thought {
+            Thought::Points(Ok(draft)) if self.stopping.is_none() => self.start_drafted(&draft),
+            Thought::Points(Err(error)) if error.is_exhausted() => {
+                self.exhausted_at = Some(self.shared.position());
+                if self.running.is_empty() && !self.waits() && self.stopping.is_none() {
+                    self.stopping = Some(Stopping::Exhausted);
+                }
+                Ok(())
+            }
+            Thought::Points(Err(error)) => self.put_off(error),
+            Thought::Regret(regret, took) => {
+                self.judge_after = Instant::now() + 100 * took;
+                // Without an estimate the study continues.
+                regret.iter().for_each(|regret| self.judged(regret));
+                Ok(())
+            }
+            Thought::Panicked => Err(Error::msg("the model has failed: this is a bug in noregret")),
+            Thought::Points(Ok(_)) | Thought::Recommended(_) => Ok(()),
+        }
+    }
+
+    /// A log that cannot be read or written may recover. Results under way may still find room: wait for them.
+    fn put_off(&mut self, error: StoreError) -> Result<(), Error> {
+        if error.is_temporary() && !self.running.is_empty() {
+            self.report.unwritable(&error);
+            self.not_before = Some(Instant::now() + RETRY);
+            return Ok(());
+        }
+        Err(error.into())
+    }
+
+    /// The point to use in the end, unless the user has no patience for it.
+    fn recommended(&mut self) -> Result<Option<Recommendation>, Error> {
+        if self.shared.ledger().complete() > report::RECOMMENDED_UP_TO {
+            return Ok(None);
+        }
+        if self.thinker.is_busy() {
+            // What it thinks about was given up, but cannot be stopped.
+            let forward = self.sender.clone();
+            let hear = move |thought| drop(forward.send(Message::Thought(thought)));
+            self.thinker = Thinker::start(self.shared.twin()?, hear)?;
+        }
+        self.thinker.ask(Question::Recommended);
+        for message in &self.messages {
+            match message {
+                Message::Thought(Thought::Recommended(recommended)) => return Ok(recommended?),
+                Message::Signal(_) => {
+                    self.stopping = Some(Stopping::Interrupted);
+                    return Ok(None);
+                }
+                Message::Thought(Thought::Panicked) => return Ok(None),
+                Message::Thought(_) | Message::Ended(_) => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Stops if all trials so far have failed: the user should know now, not after hundreds of failures.
@@ -322,7 +412,13 @@ impl Runner<'_> {
 
     /// How long to wait for a message.
     fn patience(&self) -> Duration {
-        if self.unsaved.is_empty() { TICK } else { RETRY }
+        if !self.unsaved.is_empty() {
+            RETRY
+        } else if self.awaits_others {
+            POLL
+        } else {
+            TICK
+        }
     }
 
     /// Whether to wait although nothing is running here: other workers are evaluating and may vanish, or the command will be
@@ -335,41 +431,59 @@ impl Runner<'_> {
         if others {
             self.report.waiting(&self.shared);
         }
-        others || self.not_before.is_some()
+        others || self.awaits_others || self.not_before.is_some()
     }
 
-    /// Starts evaluations on the free workers.
+    /// Starts evaluations on the free workers: of trials that wait, and then of those that the model thinks of.
     fn launch(&mut self) -> Result<(), Error> {
+        self.awaits_others = false;
         let free = self.workers.saturating_sub(self.running.len());
         if free == 0 || self.not_before.is_some_and(|moment| Instant::now() < moment) {
             return Ok(());
         }
         self.not_before = None;
-        let order = HandOut {
-            wanted: free,
+        let now = Timestamp::now();
+        match self.shared.take(&self.order(free), None, now) {
+            Ok(trials) => self.start_all(&trials.unwrap_or_default(), Duration::ZERO)?,
+            Err(error) => return self.put_off(error),
+        }
+        let free = self.workers.saturating_sub(self.running.len());
+        let is_exhausted = self.exhausted_at == Some(self.shared.position());
+        if free == 0 || self.not_before.is_some() || self.thinker.is_busy() || is_exhausted {
+            return Ok(());
+        }
+        match self.shared.next(&self.order(free), now) {
+            Ok(Next::Think(task)) => self.thinker.ask(Question::Points(task)),
+            Ok(Next::Wait) => self.awaits_others = true,
+            Ok(Next::Take) => {}
+            Err(error) => return self.put_off(error),
+        }
+        Ok(())
+    }
+
+    fn order(&self, wanted: usize) -> HandOut {
+        HandOut {
+            wanted,
             batch: self.batch,
             budget: self.budget,
             worker: self.worker.clone(),
             lease: Some(LEASE),
-        };
-        let begin = Instant::now();
-        let trials = match self.shared.hand_out(&order, Timestamp::now()) {
-            Ok(trials) => trials,
-            Err(error) if error.is_exhausted() => {
-                if self.running.is_empty() && !self.waits() {
-                    self.stopping = Some(Stopping::Exhausted);
-                }
-                return Ok(());
-            }
-            // Results under way may still find room: wait for them, and try again.
-            Err(error) if error.is_temporary() && !self.running.is_empty() => {
-                self.report.unwritable(&error);
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
+        }
+    }
+
+    /// Starts evaluations of new points, unless somebody else has proposed some meanwhile.
+    fn start_drafted(&mut self, draft: &Draft) -> Result<(), Error> {
+        let took = draft.took();
+        let free = self.workers.saturating_sub(self.running.len());
+        match self.shared.take(&self.order(free), Some(draft), Timestamp::now()) {
+            Ok(trials) => self.start_all(&trials.unwrap_or_default(), took),
+            Err(error) => self.put_off(error),
+        }
+    }
+
+    fn start_all(&mut self, trials: &[Trial], thought: Duration) -> Result<(), Error> {
         if !trials.is_empty() {
-            self.report.handed_out(&trials, begin.elapsed());
+            self.report.handed_out(trials, thought);
         }
         for (i, trial) in trials.iter().enumerate() {
             if let Err(error) = self.start(trial) {
@@ -460,7 +574,21 @@ impl Runner<'_> {
                 Err(error) => tolerate(Err(error), &mut self.report)?,
             }
         }
-        Ok(())
+        self.keep_claim()
+    }
+
+    /// Keeps the place in the queue of those who think while the model does, and gives it up when nothing is wanted.
+    fn keep_claim(&mut self) -> Result<(), Error> {
+        let now = Timestamp::now();
+        let kept = if self.stopping.is_some() {
+            self.shared.withdraw(now)
+        } else if self.thinker.is_busy() {
+            let free = self.workers.saturating_sub(self.running.len());
+            self.shared.next(&self.order(free.max(1)), now).map(drop)
+        } else {
+            Ok(())
+        };
+        tolerate(kept, &mut self.report)
     }
 
     /// Renews the leases, so that nobody takes over our trials.
@@ -498,6 +626,7 @@ impl Runner<'_> {
         if let Ok(_told) = self.shared.tell(&self.unsaved, Some(&self.worker), Timestamp::now()) {
             self.unsaved.clear();
         }
+        let _ = self.shared.withdraw(Timestamp::now());
         // Trials that cannot be written return to the queue when our lease ends.
         let _ = self.shared.release(&self.given_up, &[&self.worker], Timestamp::now());
     }

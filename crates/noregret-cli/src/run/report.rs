@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use noregret::study::RemainingRegret;
+use noregret::study::{Recommendation, RemainingRegret};
 use noregret::{Direction, Trial};
 use noregret_store::{Evaluation, SharedStudy, StoreError, TrialStatus, Verdict};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::target::Target;
 use crate::trial_json::TrialJson;
 
 /// Up to this many results the final recommendation takes less than a few seconds.
-const RECOMMENDED_UP_TO: u64 = 2_000;
+pub(super) const RECOMMENDED_UP_TO: u64 = 2_000;
 
 /// The form of the output.
 pub(super) enum Reporter {
@@ -318,18 +318,17 @@ impl<'a> Report<'a> {
     pub(super) fn finish(
         &mut self,
         shared: &mut SharedStudy,
+        recommended: Option<&Recommendation>,
         interrupted: bool,
         target: &Target,
     ) -> Result<(), Error> {
         if let Reporter::Terminal(bar) = &self.reporter {
             bar.finish_and_clear();
         }
-        let few = shared.ledger().complete() <= RECOMMENDED_UP_TO;
-        let recommended = if few { shared.study().recommended()? } else { None };
         let (elapsed, model) = (self.begin.elapsed().as_secs_f64(), self.model.as_secs_f64());
         let ledger = shared.ledger();
         let (complete, failed, waiting) = (ledger.complete(), ledger.failed(), ledger.waiting().len());
-        let best = summary::best(shared, recommended.as_ref());
+        let best = summary::best(shared, recommended);
         self.event(&json!({
             "event": "finished", "interrupted": interrupted, "complete": complete, "failed": failed,
             "waiting": waiting, "seconds": elapsed, "model_seconds": model, "evaluation_seconds": self.evaluations,

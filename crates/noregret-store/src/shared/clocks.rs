@@ -77,7 +77,8 @@ mod tests {
     const MINUTE: i64 = 60_000;
 
     fn lease(time: i64) -> Entry {
-        let event = Event::Leased { number: 0, worker: "w".into(), until: Some(Timestamp(time + 2 * MINUTE)) };
+        let event =
+            Event::Leased { number: 0, worker: "w".into(), until: Some(Timestamp(time + 2 * MINUTE)) };
         Entry { time: Timestamp(time), event }
     }
 

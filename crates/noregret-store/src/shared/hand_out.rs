@@ -58,7 +58,7 @@ impl SharedStudy {
                     }
                 },
             };
-            if let Some(trials) = self.take(order, draft, clock.time())? {
+            if let Some(trials) = self.take(order, draft.as_ref(), clock.time())? {
                 return Ok(trials);
             }
         }
@@ -80,12 +80,12 @@ impl SharedStudy {
     pub fn take(
         &mut self,
         order: &HandOut,
-        draft: Option<Draft>,
+        draft: Option<&Draft>,
         now: Timestamp,
     ) -> Result<Option<Vec<Trial>>, StoreError> {
         let mut proposed = None;
         loop {
-            if let Some(draft) = &draft {
+            if let Some(draft) = draft {
                 if !self.stands(draft, order) {
                     self.has_raced = true;
                     return Ok(None);
@@ -164,7 +164,9 @@ impl SharedStudy {
         let mut lives = BTreeMap::new(); // asking is not free, and workers hold many trials
         let mut life = |worker: &str| *lives.entry(worker.to_owned()).or_insert_with(|| life(worker));
         let mut is_lost = |lease: &Lease| {
-            let Some(until) = lease.until.filter(|_| lease.worker != own || !is_process(own)) else { return false };
+            let Some(until) = lease.until.filter(|_| lease.worker != own || !is_process(own)) else {
+                return false;
+            };
             match life(&lease.worker) {
                 Life::Dead => true,
                 Life::Alive => false,

@@ -4,9 +4,9 @@ mod add;
 mod clocks;
 mod hand_out;
 mod tell;
-mod think;
 #[cfg(test)]
 mod tests;
+mod think;
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::worker::another_name;
 use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
-const PAGE: usize = 10_000;
+const PAGE: usize = 2_000;
 
 /// A study in a store, as this process knows it.
 pub struct SharedStudy {
@@ -107,8 +107,24 @@ impl SharedStudy {
         definition: Definition,
         space: Space,
     ) -> Result<Self, StoreError> {
+        let mut shared = Self::unread(store, name, definition, space)?;
+        shared.catch_up()?;
+        Ok(shared)
+    }
+
+    /// The same study with nothing read yet, for another thread: it is where this one is once it has caught up.
+    pub fn twin(&self) -> Result<Self, StoreError> {
+        Self::unread(Arc::clone(&self.store), &self.name, self.definition.clone(), self.space.clone())
+    }
+
+    fn unread(
+        store: Arc<dyn Store>,
+        name: &str,
+        definition: Definition,
+        space: Space,
+    ) -> Result<Self, StoreError> {
         let study = build(&definition, &space, Vec::new())?;
-        let mut shared = Self {
+        Ok(Self {
             store,
             name: name.into(),
             space,
@@ -121,9 +137,7 @@ impl SharedStudy {
             void_before: 0,
             has_raced: false,
             clocks: Clocks::default(),
-        };
-        shared.catch_up()?;
-        Ok(shared)
+        })
     }
 
     /// How a study in the store was defined at first: its space never changes. `place` is for the error's text.

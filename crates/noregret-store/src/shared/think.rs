@@ -38,6 +38,13 @@ pub struct Draft {
     pub(super) proposed: Proposed,
 }
 
+impl Draft {
+    /// How long it took to think of it.
+    pub fn took(&self) -> Duration {
+        Duration::try_from_secs_f64(self.proposed.seconds).unwrap_or_default()
+    }
+}
+
 /// What a worker that wants trials should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -64,7 +71,8 @@ impl SharedStudy {
     fn decide_next(&self, order: &HandOut, now: Timestamp) -> (Next, Option<Event>) {
         let Some((missing, most)) = self.missing(order, now) else { return (Next::Take, self.withdrawal()) };
         let wanted = if order.batch.is_some() { missing.min(most) } else { 1 };
-        let queue: Vec<&Claim> = self.ledger.claims().iter().filter(|claim| self.counts(claim, now)).collect();
+        let queue: Vec<&Claim> =
+            self.ledger.claims().iter().filter(|claim| self.counts(claim, now)).collect();
         let first = queue.first().map(|claim| claim.worker.as_str());
         let own = queue.iter().find(|claim| claim.worker == self.claimant);
         let span = PATIENCE.max(Duration::from_secs_f64(3.0 * self.ledger.last_seconds().clamp(0.0, 1e6)));

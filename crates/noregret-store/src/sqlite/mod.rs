@@ -61,27 +61,27 @@ impl SqliteStore {
     }
 
     fn query(&self, study: &str, sql: &str, args: impl rusqlite::Params) -> Result<Vec<Entry>, StoreError> {
+        // The connection is free for others while the text is understood.
+        let rows = self.rows(sql, args).map_err(|error| self.reading(&error))?;
+        let entry = |(position, time, body): (i64, i64, String)| {
+            let event: Event = serde_json::from_str(&body).map_err(|problem| StoreError::Corrupt {
+                study: study.into(),
+                position: position.unsigned_abs(),
+                problem: problem.to_string(),
+            })?;
+            Ok(Entry { time: Timestamp(time), event })
+        };
+        rows.into_iter().map(entry).collect()
+    }
+
+    fn rows(
+        &self,
+        sql: &str,
+        args: impl rusqlite::Params,
+    ) -> Result<Vec<(i64, i64, String)>, rusqlite::Error> {
         let connection = self.lock();
-        let read = |error| self.reading(&error);
-        let mut statement = connection.prepare_cached(sql).map_err(read)?;
-        let mut rows = statement.query(args).map_err(read)?;
-        let mut entries = Vec::new();
-        while let Some(row) = rows.next().map_err(read)? {
-            let position: i64 = row.get(0).map_err(read)?;
-            let time: i64 = row.get(1).map_err(read)?;
-            let body = row.get_ref(2).map_err(read)?;
-            let event: Event = body
-                .as_str()
-                .map_err(|e| e.to_string())
-                .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-                .map_err(|problem| StoreError::Corrupt {
-                    study: study.into(),
-                    position: position.unsigned_abs(),
-                    problem,
-                })?;
-            entries.push(Entry { time: Timestamp(time), event });
-        }
-        Ok(entries)
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.query_map(args, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
     }
 
     fn write(&self, study: &str, after: u64, entries: &[Entry]) -> Result<Result<u64, u64>, rusqlite::Error> {
