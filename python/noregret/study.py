@@ -139,9 +139,9 @@ class Study:
         if n is not None and (not hasattr(n, "__index__") or n < 1):
             raise InvalidArgument(f"ask for at least one trial, or for as many as the algorithm allows by ask(), not for {n!r}")
         held = self._contexts.current()
-        if held is not None and lease is None:
-            lease = _LEASE_OF_A_PROCESS
-        trials = [self._trial(t) for t in self._native.ask(n, lease, held is not None)]
+        # A process keeps what it holds as long as it lives; a lease that was asked for ends by the clock.
+        own = held is not None and lease is None
+        trials = [self._trial(t) for t in self._native.ask(n, _LEASE_OF_A_PROCESS if own else lease, own)]
         if held is not None:
             held.update(trial.number for trial in trials)
         return trials

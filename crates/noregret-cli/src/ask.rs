@@ -47,7 +47,7 @@ pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
         target.url = StorageUrl::Memory; // a dry run creates no storage
     }
     let mut shared = if args.dry_run && !matches!(target.url, StorageUrl::Memory) {
-        target.open_existing()?
+        target.open_to_read()?
     } else {
         target.open()?
     };

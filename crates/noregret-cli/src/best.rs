@@ -27,7 +27,7 @@ Examples:
 model, with a 95 % interval for its value without noise: with noise, use this one.";
 
 pub(crate) fn run(args: &BestArgs, out: &mut dyn Write) -> Result<(), Error> {
-    let mut shared = args.study.locate()?.open_existing()?;
+    let mut shared = args.study.locate()?.open_to_read()?;
     let recommended = shared.study().recommended()?;
     let regret = shared.study().remaining_regret()?;
     let best = summary::best(&mut shared, recommended.as_ref()).with_regret(regret);

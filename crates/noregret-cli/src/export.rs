@@ -47,7 +47,7 @@ Examples:
 
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<(), Error> {
     let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
-    let mut shared = args.study.locate()?.open_existing()?;
+    let mut shared = args.study.locate()?.open_to_read()?;
     match &args.output {
         None => write(format, &mut shared, out),
         Some(path) => {

@@ -36,7 +36,7 @@ Importance is the share of the model's variation over the space that a parameter
 100 % are interactions. Remaining regret is what the best point may still gain, by the model.";
 
 pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Error> {
-    let mut shared = args.study.locate()?.open_existing()?;
+    let mut shared = args.study.locate()?.open_to_read()?;
     let recommended = shared.study().recommended()?;
     let insight = shared.study().insight()?;
     let best = summary::best(&mut shared, recommended.as_ref());

@@ -81,7 +81,15 @@ impl Target {
 
     /// Opens the study as it is in the storage; returns an error if it does not exist.
     pub(crate) fn open_existing(&self) -> Result<SharedStudy, Error> {
-        let store = self.store()?;
+        self.resume(self.store()?)
+    }
+
+    /// The same, only to read it: also where nothing may be written.
+    pub(crate) fn open_to_read(&self) -> Result<SharedStudy, Error> {
+        self.resume(self.store_to_read()?)
+    }
+
+    fn resume(&self, store: Arc<dyn Store>) -> Result<SharedStudy, Error> {
         let (definition, space) = self.defined(&*store)?;
         Ok(SharedStudy::resume(store, &self.name, definition, space)?)
     }
@@ -102,7 +110,16 @@ impl Target {
 
     /// Opens the storage, which must exist.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
-        let opened = self.url.open_existing().map_err(Error::from);
+        self.explain_absence(self.url.open_existing())
+    }
+
+    /// The same, only to read it: also where nothing may be written.
+    pub(crate) fn store_to_read(&self) -> Result<Arc<dyn Store>, Error> {
+        self.explain_absence(self.url.open_to_read())
+    }
+
+    fn explain_absence(&self, opened: Result<Arc<dyn Store>, StoreError>) -> Result<Arc<dyn Store>, Error> {
+        let opened = opened.map_err(Error::from);
         if self.file.is_some() && self.url.is_missing() {
             return opened.with_context(|| format!("study `{}` has no trials yet", self.name));
         }

@@ -48,7 +48,7 @@ Examples:
 
 pub(crate) fn run(args: &TrialsArgs, out: &mut dyn Write) -> Result<(), Error> {
     let target = args.study.locate()?;
-    let store = target.store()?;
+    let store = target.store_to_read()?;
     let (_, space) = target.defined(&*store)?;
     let wanted = |record: &TrialRecord| {
         let state = args.state.and_then(|state| state.to_possible_value());

@@ -35,6 +35,8 @@ pub enum StoreError {
     Write { path: PathBuf, problem: String },
     #[error("{} cannot be read: {problem}", path.display())]
     Read { path: PathBuf, problem: String },
+    #[error("{} is no longer the database that was opened: {problem}; what was written to it may be gone", path.display())]
+    Lost { path: PathBuf, problem: String },
     #[error("interrupted; nothing was recorded")]
     Interrupted,
     #[error(transparent)]

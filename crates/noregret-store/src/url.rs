@@ -33,6 +33,14 @@ impl StorageUrl {
         matches!(self, Self::Sqlite(path) if !path.exists())
     }
 
+    /// Opens it if there is one, only to read it: also where nothing may be written.
+    pub fn open_to_read(&self) -> Result<Arc<dyn Store>, StoreError> {
+        match self {
+            Self::Memory => self.open(),
+            Self::Sqlite(path) => Ok(Arc::new(SqliteStore::open_to_read(path).map_err(|e| hint(path, e))?)),
+        }
+    }
+
     /// Opens it if there is one.
     pub fn open_existing(&self) -> Result<Arc<dyn Store>, StoreError> {
         match self {

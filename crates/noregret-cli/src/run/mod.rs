@@ -11,6 +11,7 @@ mod answer;
 mod command;
 mod evaluate;
 mod report;
+mod rescue;
 mod signals;
 mod thinker;
 
@@ -233,8 +234,11 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn run(mut self, target: &Target) -> Result<(), Error> {
         let done = self.work();
-        if done.is_err() {
+        if let Err(error) = &done {
             self.abandon();
+            if is_loss(error) {
+                self.rescue(target);
+            }
         }
         if !self.unsaved.is_empty() {
             self.report.unsaved(&self.unsaved, target);
@@ -252,6 +256,19 @@ impl Runner<'_> {
                 Err(Error::msg(format!("all {failed} trials have failed; `noregret trials` shows why")))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Saves what this process knows of a study whose storage is gone.
+    fn rescue(&mut self, target: &Target) {
+        let Some((_, folder)) = &target.file else { return };
+        match rescue::write(&mut self.shared, &self.unsaved, folder) {
+            Ok(rescued) => {
+                self.unsaved.retain(|(_, outcome)| !matches!(outcome, Evaluation::Value { .. }));
+                self.report.rescued(&rescued, target);
+            }
+            // The commands that tell what is not written follow.
+            Err(error) => self.report.stopping(&format!("the results could not be saved elsewhere: {error}")),
         }
     }
 
@@ -574,6 +591,9 @@ impl Runner<'_> {
                 Err(error) => tolerate(Err(error), &mut self.report)?,
             }
         }
+        if let Some(skew) = self.shared.skew() {
+            self.report.skew(skew);
+        }
         self.keep_claim()
     }
 
@@ -630,6 +650,11 @@ impl Runner<'_> {
         // Trials that cannot be written return to the queue when our lease ends.
         let _ = self.shared.release(&self.given_up, &[&self.worker], Timestamp::now());
     }
+}
+
+/// Whether the storage is not the one that was opened.
+fn is_loss(error: &Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Lost { .. } | StoreError::Replaced { .. }))
 }
 
 fn tolerate(done: Result<(), StoreError>, report: &mut Report<'_>) -> Result<(), Error> {

@@ -7,10 +7,11 @@ use anyhow::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use noregret::study::{Recommendation, RemainingRegret};
 use noregret::{Direction, Trial};
-use noregret_store::{Evaluation, SharedStudy, StoreError, TrialStatus, Verdict};
+use noregret_store::{Evaluation, SharedStudy, Skew, StoreError, TrialStatus, Verdict};
 use serde_json::json;
 
 use super::evaluate::StartError;
+use super::rescue::Rescued;
 use crate::number::short;
 use crate::say;
 use crate::summary;
@@ -40,6 +41,7 @@ pub(super) struct Report<'a> {
     drawn: Instant,
     complained: Option<String>,
     waits: bool,
+    has_seen_skew: bool,
     /// The last estimate of the remaining regret.
     remaining: Option<f64>,
 }
@@ -73,6 +75,7 @@ impl<'a> Report<'a> {
             drawn: now,
             complained: None,
             waits: false,
+            has_seen_skew: false,
             remaining: None,
         };
         report.started(shared, workers, target);
@@ -284,6 +287,35 @@ impl<'a> Report<'a> {
                 }
             });
         }
+    }
+
+    /// Reports where the results of a lost storage are.
+    pub(super) fn rescued(&mut self, rescued: &Rescued, target: &Target) {
+        let Rescued { path, results } = rescued;
+        self.event(&json!({ "event": "rescued", "file": path.display().to_string(), "results": results }));
+        if *results > 0 {
+            let file = crate::target::quoted(&path.display().to_string());
+            self.warn(&format!(
+                "the {results} results that this run knows are in {file}; bring them into the storage with:"
+            ));
+            self.warn(&format!("  noregret tell {} --from {file}", target.words));
+        }
+    }
+
+    /// Reports, once, that the clocks of two workers differ.
+    pub(super) fn skew(&mut self, skew: &Skew) {
+        if std::mem::replace(&mut self.has_seen_skew, true) {
+            return;
+        }
+        let span = humantime::format_duration(Duration::from_secs(skew.by.as_secs()));
+        let direction = if skew.is_ahead { "ahead of" } else { "behind" };
+        self.event(&json!({
+            "event": "skew", "worker": skew.worker, "seconds": skew.by.as_secs_f64(), "is_ahead": skew.is_ahead,
+        }));
+        self.warn(&format!(
+            "warning: the clock of another worker is {span} {direction} this one's; leases are kept by this one's, and times in the \
+             log disagree"
+        ));
     }
 
     /// Prints for people, whatever the form of the rest.

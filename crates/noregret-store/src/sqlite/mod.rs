@@ -5,12 +5,17 @@
 //! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
 //! loses nothing that was paid for.
 
+#[cfg(unix)]
+mod identity;
+mod read_only;
 mod schema;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
@@ -24,6 +29,11 @@ const BUSY: Duration = Duration::from_secs(30);
 pub struct SqliteStore {
     path: PathBuf,
     connection: Mutex<Connection>,
+    /// Must be dropped after the connection.
+    #[cfg(unix)]
+    identity: Option<identity::Identity>,
+    /// What is read in place of a file that may not be written; gone with the connection.
+    _copy: Option<TempDir>,
     /// Whether a commit without synchronisation is safe from the death of the process: only in WAL mode.
     wal: bool,
 }
@@ -35,7 +45,42 @@ impl SqliteStore {
         let connection = Connection::open(&path).map_err(|error| opening(&path, &error))?;
         connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
         let wal = schema::prepare(&connection, &path)?;
-        Ok(Self { path, connection: Mutex::new(connection), wal })
+        Ok(Self {
+            #[cfg(unix)]
+            identity: Some(identity::Identity::of(&path, wal).map_err(|error| unreadable(&path, &error))?),
+            path,
+            connection: Mutex::new(connection),
+            _copy: None,
+            wal,
+        })
+    }
+
+    /// Opens a database that must be there already, to read it: also where nothing may be written.
+    pub fn open_to_read(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        match Self::open_existing(&path) {
+            Err(StoreError::Open { .. } | StoreError::Write { .. }) if path.exists() => {}
+            opened => return opened,
+        }
+        let (connection, copy) = read_only::open(&path)?;
+        connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
+        Ok(Self {
+            path,
+            connection: Mutex::new(connection),
+            #[cfg(unix)]
+            identity: None,
+            _copy: copy,
+            wal: true,
+        })
+    }
+
+    /// An error if the file is no longer the one that was opened.
+    fn check_identity(&self) -> Result<(), StoreError> {
+        #[cfg(unix)]
+        if let Some(problem) = self.identity.as_ref().and_then(identity::Identity::problem) {
+            return Err(StoreError::Lost { path: self.path.clone(), problem });
+        }
+        Ok(())
     }
 
     /// Opens a database that must be there already.
@@ -53,10 +98,19 @@ impl SqliteStore {
     }
 
     fn reading(&self, error: &rusqlite::Error) -> StoreError {
+        if let Err(lost) = self.check_identity() {
+            return lost;
+        }
+        if is_damage(error) {
+            return StoreError::Lost { path: self.path.clone(), problem: explain(error) };
+        }
         StoreError::Read { path: self.path.clone(), problem: explain(error) }
     }
 
     fn writing(&self, error: &rusqlite::Error) -> StoreError {
+        if is_damage(error) {
+            return StoreError::Lost { path: self.path.clone(), problem: explain(error) };
+        }
         StoreError::Write { path: self.path.clone(), problem: explain(error) }
     }
 
@@ -134,8 +188,10 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn append(&self, study: &str, after: u64, entries: &[Entry]) -> Result<u64, StoreError> {
+        self.check_identity()?;
         match self.write(study, after, entries) {
-            Ok(Ok(last)) => Ok(last),
+            // Before anybody is told that it is kept.
+            Ok(Ok(last)) => self.check_identity().map(|()| last),
             Ok(Err(found)) => Err(StoreError::Conflict { study: study.into(), expected: after, found }),
             Err(error) => Err(self.writing(&error)),
         }
@@ -185,11 +241,20 @@ fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
+fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Open { path: path.into(), problem: error.to_string() }
+}
+
 fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
         return StoreError::Foreign { path: path.into() };
     }
     StoreError::Open { path: path.into(), problem: explain(error) }
+}
+
+/// Whether the file itself is broken: waiting does not help.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// What an error of SQLite means to somebody who does not know SQLite.

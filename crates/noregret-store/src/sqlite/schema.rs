@@ -74,7 +74,7 @@ fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
 }
 
 /// The schema's version, if the database is ours or empty, and not from the future.
-fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     // In one transaction: somebody else may be making the tables.
     let look = || -> Result<(i64, i64, i64), rusqlite::Error> {
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;

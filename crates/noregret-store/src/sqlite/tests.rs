@@ -163,3 +163,99 @@ fn a_database_of_an_older_release_goes_on_where_it_stopped() {
         copy.read("old", 0, 99).unwrap().iter().map(|entry| format!("{entry:?}")).collect();
     assert_eq!(again, entries.iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>());
 }
+
+/// What may be done to a file while it is open.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_not_the_one_that_was_opened_is_noticed() {
+    use std::fs;
+    let restore = |path: &Path, backup: &Path| assert!(fs::copy(backup, path).is_ok());
+    type Harm<'a> = (&'a str, &'a dyn Fn(&Path, &Path));
+    let harms: [Harm<'_>; 7] = [
+        ("deleted or moved", &|path, _| fs::remove_file(path).unwrap()),
+        ("deleted or moved", &|path, _| fs::rename(path, path.with_extension("old")).unwrap()),
+        ("deleted or moved", &|path, _| fs::remove_file(path.with_extension("db-wal")).unwrap()),
+        ("another file", &|path, backup| {
+            fs::remove_file(path).unwrap();
+            restore(path, backup);
+        }),
+        ("older copy", &restore),
+        ("truncated", &|path, _| fs::File::options().write(true).open(path).unwrap().set_len(0).unwrap()),
+        ("overwritten", &|path, _| {
+            // In place: `write` would be a truncation for a moment.
+            use std::io::Write;
+            fs::File::options().write(true).open(path).unwrap().write_all(&[b'x'; 4096]).unwrap();
+        }),
+    ];
+    for (i, (problem, harm)) in harms.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, backup) = (folder.path().join("a.db"), folder.path().join("backup.db"));
+        let store = SqliteStore::open(&path).unwrap();
+        let checkpoint =
+            || store.lock().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        store.append("s", 0, &[entry(0)]).unwrap();
+        checkpoint();
+        fs::copy(&path, &backup).unwrap();
+        store.append("s", 1, &(1..100).map(entry).collect::<Vec<_>>()).unwrap();
+        checkpoint();
+        store.append("s", 100, &[entry(100)]).unwrap();
+        harm(&path, &backup);
+        let Err(error) = store.append("s", 101, &[entry(101)]) else { panic!("harm {i} was not noticed") };
+        assert!(matches!(error, StoreError::Lost { .. }) && !error.is_temporary(), "harm {i}: {error}");
+        assert!(error.to_string().contains(problem), "harm {i}: {error}");
+    }
+}
+
+/// Writers and checkpoints of several connections are no harm.
+#[test]
+fn checkpoints_of_others_are_not_taken_for_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let threads: Vec<_> = ["a", "b", "c"]
+        .into_iter()
+        .map(|study| {
+            let store = SqliteStore::open(&path).unwrap();
+            std::thread::spawn(move || {
+                for i in 0..300 {
+                    store.append(study, i, &[entry(i)]).unwrap();
+                    if i % 7 == 0 {
+                        let passive = "PRAGMA wal_checkpoint(PASSIVE)";
+                        store.lock().query_row(passive, [], |_| Ok(())).unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    // Neither is a tidy user.
+    let store = SqliteStore::open(&path).unwrap();
+    store.append("d", 0, &[entry(0)]).unwrap();
+    store
+        .lock()
+        .execute_batch("DELETE FROM entries WHERE study = 1; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    store.append("d", 1, &[entry(1)]).unwrap();
+}
+
+#[test]
+fn a_log_is_read_from_a_copy_where_its_last_entries_cannot_be_brought_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a ?#%.db");
+    let store = SqliteStore::open(&path).unwrap();
+    store.append("s", 0, &[entry(0), entry(1)]).unwrap();
+    // A process that was killed leaves its write-ahead log behind.
+    let (left, log) = (folder.path().join("left?.db"), folder.path().join("left?.db-wal"));
+    std::fs::copy(&path, &left).unwrap();
+    std::fs::copy(folder.path().join("a ?#%.db-wal"), &log).unwrap();
+    let read = |path: &Path| {
+        let (connection, copy) = read_only::open(path).unwrap();
+        let count: i64 = connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap();
+        (count, copy.is_some())
+    };
+    assert_eq!(read(&path), (2, false), "a living writer shares its memory");
+    // Nobody shares memory, as if the folder could not be written: reading it in place would miss what is in the log.
+    assert_eq!(read_only::open(&left).map(|(_, copy)| copy.is_some()).ok(), Some(read(&left).1));
+    assert_eq!(read(&left).0, 2);
+    drop(store);
+    assert_eq!(read(&path), (2, false), "closed cleanly");
+}
