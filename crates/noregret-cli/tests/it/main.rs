@@ -6,4 +6,7 @@ mod bad_input;
 mod cli;
 mod crash;
 mod folder;
+mod signals;
+mod slow_model;
+mod storage;
 mod studies;

@@ -10,21 +10,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
 use crate::folder::{Ended, Folder};
+use crate::signals::{send, until};
 
 const ECHO: &str = r#"["echo", "{x}"]"#;
-
-fn send(signal: &str, pid: u32) {
-    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
-}
-
-/// Waits until something is true, and not for ever.
-fn until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_true() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "still not: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
 
 #[test]
 fn a_study_runs_resumes_and_goes_on() {
