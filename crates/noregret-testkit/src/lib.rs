@@ -4,6 +4,7 @@
 //! unit tests inside `noregret` are a crate of their own.
 
 pub mod conformance;
+pub mod faults;
 pub mod gradient;
 pub mod store;
 

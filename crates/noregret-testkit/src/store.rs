@@ -9,7 +9,7 @@ use noregret::study::{Added, Asked, Enqueued, Failed, Planned, Told};
 use noregret::{Algorithm, Direction, Duplicates, Param, Params, Space};
 use noregret_store::{
     Attrs, Definition, Entry, Evaluation, Event, HandOut, Proposed, SharedStudy, SpaceDefinition, Store,
-    Timestamp, TrialStatus, Verdict, records_of, tell_one,
+    StoreError, Timestamp, TrialStatus, Verdict, records_of, tell_one,
 };
 
 /// Runs every check; `make` gives a new, empty store.
@@ -26,6 +26,8 @@ pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
     spends_the_budget_once(&make());
     refuses_another_search(&make());
     hands_out_the_users_own_points_first(&make());
+    crate::faults::survives_faults(make);
+    crate::faults::survives_clocks(make);
 }
 
 fn entry(number: u64) -> Entry {
@@ -160,6 +162,13 @@ fn definition() -> Definition {
 fn open(store: &Arc<dyn Store>) -> SharedStudy {
     let space = Space::builder().float("x", 0.0, 1.0).build().unwrap();
     SharedStudy::open(Arc::clone(store), "study", &definition(), space).unwrap()
+}
+
+/// A study whose algorithm takes no time.
+pub(crate) fn open_quick(store: &Arc<dyn Store>) -> Result<SharedStudy, StoreError> {
+    let space = Space::builder().float("x", 0.0, 1.0).build().unwrap();
+    let quick = Definition { algorithm: Algorithm::by_name("random").unwrap(), ..definition() };
+    SharedStudy::open(Arc::clone(store), "study", &quick, space)
 }
 
 fn order(wanted: usize, worker: &str) -> HandOut {

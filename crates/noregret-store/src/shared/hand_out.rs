@@ -42,6 +42,16 @@ impl SharedStudy {
     /// thinks, or waits for another process that does.
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
         let clock = Clock::start(now);
+        let handed_out = self.think_and_take(order, clock);
+        if handed_out.is_err() {
+            // Nobody should wait for us. The claim may be in the log although writing it has failed; if nothing works, it ends by
+            // itself.
+            let _ = self.catch_up_at(clock.time()).and_then(|_| self.withdraw(clock.time()));
+        }
+        handed_out
+    }
+
+    fn think_and_take(&mut self, order: &HandOut, clock: Clock) -> Result<Vec<Trial>, StoreError> {
         loop {
             let draft = match self.next(order, clock.time())? {
                 Next::Take => None,
@@ -52,10 +62,7 @@ impl SharedStudy {
                 Next::Think(task) => match self.think(task) {
                     Ok(draft) => Some(draft),
                     Err(error) if error.is_exhausted() && self.ledger.waiting().len() > 0 => None,
-                    Err(error) => {
-                        self.withdraw(clock.time())?;
-                        return Err(error);
-                    }
+                    Err(error) => return Err(error),
                 },
             };
             if let Some(trials) = self.take(order, draft.as_ref(), clock.time())? {

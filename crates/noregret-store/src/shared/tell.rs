@@ -1,5 +1,7 @@
 //! How evaluations ended, and what that means for their trials.
 
+use std::collections::BTreeMap;
+
 use noregret::TrialState;
 use noregret::study::{Failed, Told, Verdict};
 
@@ -60,14 +62,21 @@ impl SharedStudy {
         let clock = Clock::start(now);
         loop {
             let (mut verdicts, mut events) = (Vec::new(), Vec::new());
+            // A trial may be among the results more than once: the second is judged as what it will be then.
+            let mut told: BTreeMap<u64, TrialRecord> = BTreeMap::new();
             for (number, evaluation) in results {
-                let Some(record) = self.ledger.record(*number) else {
+                let Some(record) = told.get(number).or_else(|| self.ledger.record(*number)) else {
                     let unknown = self.study.trial(*number).err().map(StoreError::from);
                     return Err(unknown.unwrap_or_else(|| unreachable!("invariant: both know all trials")));
                 };
                 let (verdict, event) = judge(record, evaluation, worker);
                 verdicts.push(verdict);
-                events.extend(event);
+                if let Some(event) = event {
+                    let mut record = record.clone();
+                    record.apply(&Entry { time: clock.time(), event: event.clone() });
+                    told.insert(*number, record);
+                    events.push(event);
+                }
             }
             if self.append(clock.time(), events)? {
                 return Ok(verdicts);
