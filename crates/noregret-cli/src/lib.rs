@@ -11,6 +11,7 @@ mod common_args;
 mod export;
 mod manual;
 mod number;
+mod output_file;
 mod pool_file;
 mod run;
 mod schema;
