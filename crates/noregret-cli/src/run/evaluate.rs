@@ -75,7 +75,8 @@ pub(crate) enum StartError {
 impl StartError {
     fn new(program: String, problem: io::Error) -> Self {
         let lacking = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
-        if Errno::from_io_error(&problem).is_some_and(|errno| lacking.contains(&errno)) {
+        let is_lacking = Errno::from_io_error(&problem).is_some_and(|errno| lacking.contains(&errno));
+        if is_lacking || problem.kind() == io::ErrorKind::OutOfMemory {
             Self::Temporary { problem }
         } else {
             Self::Command { program, problem }
@@ -308,7 +309,7 @@ impl Watched {
                 let _ = child.kill();
                 let mut output = Output::of(&mut child);
                 output.finish_both(DRAIN); // if the command was faster, it may have children that hold the pipes
-                io::Error::other(format!("its supervisor has ended: {}", output.stderr()))
+                supervisor_ended(&output.stderr())
             }
         };
         child.wait()?;
@@ -383,6 +384,11 @@ impl Watched {
     }
 }
 
+/// A supervisor that ends before it has started anything could not be loaded, for lack of memory.
+fn supervisor_ended(words: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, format!("its supervisor has ended: {words}"))
+}
+
 /// Whether a child has ended and waits to be reaped. Until then the number of its group cannot be reused.
 fn is_waiting(child: Pid, block: bool) -> bool {
     let hang = if block { WaitIdOptions::empty() } else { WaitIdOptions::NOHANG };
@@ -448,6 +454,7 @@ mod tests {
         for errno in [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE] {
             assert!(error(errno).is_temporary(), "{errno}");
         }
+        assert!(StartError::new("train.py".into(), supervisor_ended("cannot map")).is_temporary());
         assert!(!error(Errno::NOENT).is_temporary());
         assert!(error(Errno::NOENT).to_string().contains("\"train.py\" cannot be started: No such file"));
     }
