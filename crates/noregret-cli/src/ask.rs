@@ -7,6 +7,7 @@ use anyhow::Error;
 use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
 use crate::common_args::JsonArg;
+use crate::printable;
 use crate::study_file::Span;
 use crate::summary;
 use crate::target::StudyArgs;
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
             serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
             writeln!(out)?;
         } else {
-            let id = record.id(&space).map_or(String::new(), |id| format!("{id}  "));
+            let id = record.id(&space).map_or(String::new(), |id| format!("{}  ", printable::line(&id)));
             writeln!(out, "trial {}  {id}{}", trial.number, summary::params(&trial.params))?;
         }
     }

@@ -2,16 +2,16 @@
 
 mod parquet;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error};
+use anyhow::Error;
 use clap::ValueEnum;
 use noregret::Space;
 use noregret_store::{Ledger, SharedStudy};
 
 use crate::UsageError;
+use crate::output_file;
 use crate::target::StudyArgs;
 use crate::trial_json::TrialJson;
 
@@ -47,14 +47,13 @@ Examples:
 
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<(), Error> {
     let format = args.format.map_or_else(|| by_name(args.output.as_deref()), Ok)?;
-    let mut shared = args.study.locate()?.open_to_read()?;
+    let target = args.study.locate()?;
+    let mut shared = target.open_to_read()?;
     match &args.output {
         None => write(format, &mut shared, out),
         Some(path) => {
-            let failed = || format!("{} cannot be written", path.display());
-            let mut file = BufWriter::new(File::create(path).with_context(failed)?);
-            write(format, &mut shared, &mut file).with_context(failed)?;
-            file.flush().with_context(failed)
+            let definition = shared.definition().clone();
+            output_file::write(path, &target, &definition, |file| write(format, &mut shared, file))
         }
     }
 }

@@ -8,15 +8,19 @@ mod ask;
 mod bench;
 mod best;
 mod common_args;
+mod dispositions;
 mod export;
 mod manual;
 mod number;
+mod output_file;
 mod pool_file;
+mod printable;
 mod run;
 mod schema;
 mod show;
 pub mod study_file;
 mod summary;
+mod supervise;
 mod target;
 mod tell;
 mod trial_json;
@@ -108,6 +112,12 @@ struct Interrupted;
 
 /// Runs the command line that the process was called with.
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|word| word == supervise::WORD) {
+        return supervise::main(); // before anything that takes time: there is one for each evaluation
+    }
+    // Without this handler we would end where a disk would only be full.
+    let _ = dispositions::survive_file_limit();
     let cli = Cli::parse(); // exits with 2 on wrong usage, with 0 after help
     let mut out = io::stdout().lock();
     let done = run(&cli, &mut out).and_then(|()| Ok(out.flush()?));
@@ -124,9 +134,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints a line for people on stderr. If that fails (a closed pipe, a full disk), the line is lost and the program continues.
+/// Prints a line for people on stderr, without control characters. If that fails (a closed pipe, a full disk), the line is lost
+/// and the program continues.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable::lines(line));
 }
 
 fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
@@ -157,7 +168,7 @@ fn exit_code(error: &Error) -> u8 {
     let is_usage = error.is::<UsageError>()
         || error.is::<StudyFileError>()
         || error.is::<PoolFileError>()
-        || error.is::<run::StartError>()
+        || error.downcast_ref::<run::StartError>().is_some_and(|error| !error.is_temporary())
         || error.is::<run::UnknownPlace>()
         || error.downcast_ref::<BenchError>().is_some_and(BenchError::is_usage)
         || error.downcast_ref::<StoreError>().is_some_and(is_usage_of_store)

@@ -1,11 +1,12 @@
 //! `noregret completions` and `noregret man`: shell completions and manual pages.
 
 use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error};
 use clap_complete::Shell;
+use noregret_bench::report::write_whole;
 
 /// Flags of `noregret completions`.
 #[derive(Debug, clap::Args)]
@@ -50,8 +51,19 @@ pub(crate) fn man(args: &ManArgs, command: clap::Command, out: &mut dyn Write) -
     if let Some(folder) = &args.out {
         let failed = || format!("manual pages cannot be written to {}", folder.display());
         fs::create_dir_all(folder).with_context(failed)?;
-        return clap_mangen::generate_to(command, folder).with_context(failed);
+        let mut command = command.disable_help_subcommand(true);
+        command.build();
+        return pages(command, folder).with_context(failed);
     }
     clap_mangen::Man::new(command).render(&mut &mut *out)?;
     Ok(())
+}
+
+/// Writes the page of a command and of all its sub-commands.
+fn pages(command: clap::Command, folder: &Path) -> io::Result<()> {
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()).cloned() {
+        pages(command, folder)?;
+    }
+    let page = clap_mangen::Man::new(command);
+    write_whole(&folder.join(page.get_filename()), |out| page.render(&mut &mut *out))
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::common_args::JsonArg;
 use crate::number::short;
+use crate::printable;
 use crate::summary;
 use crate::target::StudyArgs;
 
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(
         out,
         "study `{}`: {} by {}, seed {}",
-        shared.name(),
+        printable::line(shared.name()),
         if definition.direction == Direction::Minimize { "minimize" } else { "maximize" },
         definition.algorithm.name(),
         definition.seed
@@ -80,8 +81,9 @@ pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Error> {
     }
     if let Some(insight) = insight.filter(|insight| !insight.importance.is_empty()) {
         writeln!(out, "\nimportance, each parameter alone")?;
-        let width = insight.importance.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (name, share) in &insight.importance {
+        let names: Vec<_> = insight.importance.iter().map(|(name, _)| printable::line(name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        for (name, (_, share)) in names.iter().zip(&insight.importance) {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -187,7 +189,7 @@ fn diagnostics(shared: &SharedStudy, out: &mut dyn Write) -> Result<(), Error> {
     if last.duplicates_avoided > 0 {
         writeln!(out, "  {} duplicates avoided", last.duplicates_avoided)?;
     }
-    last.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+    last.notes.iter().try_for_each(|note| writeln!(out, "  {}", printable::line(note)))?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 mod duration;
 mod either;
+mod environment;
 mod error;
 mod place;
 
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 
 pub use duration::Span;
 pub use either::{AlgorithmChoice, Batch};
-pub use error::{Problem, StudyFileError};
+pub use environment::Environment;
+pub use error::{Problem, StudyFileError, VariableProblem};
 
 /// A study file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +92,13 @@ pub struct Objective {
     /// How often a failed evaluation is tried again.
     #[serde(default)]
     pub retries: u32,
+    /// What the command inherits of noregret's environment: "inherit" for all of it, or a list of names such as "HOME" or
+    /// "CUDA_*". `PATH` is always passed on.
+    #[serde(default, skip_serializing_if = "Environment::is_all")]
+    pub environment: Environment,
+    /// Variables that are set for the command, in place of inherited ones.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
 }
 
 /// A finite set of candidates in a file.
@@ -137,6 +146,7 @@ impl StudyFile {
             return Err(Problem::Objective { both: builtin.is_some() });
         }
         self.builtin()?;
+        self.objective.check_environment()?;
         let (parameters, pool) = (!self.parameters.is_empty(), self.pool.is_some());
         if parameters && pool {
             return Err(Problem::Space { both: true });
@@ -182,6 +192,22 @@ impl StudyFile {
             Batch::Points(n) => Some(n),
             Batch::Auto => None,
         }
+    }
+}
+
+impl Objective {
+    fn check_environment(&self) -> Result<(), Problem> {
+        if self.builtin.is_some() && !(self.environment.is_all() && self.env.is_empty()) {
+            return Err(Problem::EnvironmentOfBuiltin {
+                key: if self.env.is_empty() { "environment" } else { "env" },
+            });
+        }
+        let invalid = |key, name: &str, problem| Problem::Variable { key, name: name.into(), problem };
+        self.environment.check().map_err(|(name, problem)| invalid("environment", name, problem))?;
+        let check = |(name, value): (&String, &String)| {
+            environment::check_variable(name, value).map_err(|problem| invalid("env", name, problem))
+        };
+        self.env.iter().try_for_each(check)
     }
 }
 

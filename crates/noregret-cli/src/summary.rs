@@ -8,6 +8,7 @@ use noregret_store::{SharedStudy, TrialRecord};
 use serde_json::json;
 
 use crate::number::short;
+use crate::printable;
 use crate::trial_json::TrialJson;
 
 /// The best observed trial and the recommended one.
@@ -29,6 +30,12 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
     short
 }
 
+/// Why a trial failed, on one line: the reason and the last that it said on stderr.
+pub(crate) fn failure(reason: &str, stderr: &str) -> String {
+    let (reason, last) = (printable::line(reason), printable::last_line(stderr));
+    if last.is_empty() { reason.into_owned() } else { format!("{reason}: {last}") }
+}
+
 /// The remaining regret, on one line.
 pub(crate) fn remaining(regret: &RemainingRegret) -> String {
     let (low, high) = (short(regret.interval.0), short(regret.interval.1));
@@ -39,9 +46,10 @@ pub(crate) fn remaining(regret: &RemainingRegret) -> String {
 pub(crate) fn params(params: &Params) -> String {
     let text = |value: &Value| match value {
         Value::Float(x) => short(*x),
-        other => other.to_string(),
+        other => printable::line(&other.to_string()).into_owned(),
     };
-    params.iter().map(|(name, value)| format!("{name}={}", text(value))).collect::<Vec<_>>().join("  ")
+    let pair = |(name, value): (&str, &Value)| format!("{}={}", printable::line(name), text(value));
+    params.iter().map(pair).collect::<Vec<_>>().join("  ")
 }
 
 /// The best observed trial, and the recommended one if it was asked for.
@@ -50,7 +58,7 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
     let number = shared.study().best_observed().map(|trial| trial.number);
     let record = number.and_then(|number| shared.ledger().record(number));
     let what = |record: &TrialRecord| {
-        let id = record.id(&space).map_or(String::new(), |id| format!("{id}  "));
+        let id = record.id(&space).map_or(String::new(), |id| format!("{}  ", printable::line(&id)));
         format!("trial {}  {id}{}", record.number, params(&record.params(&space)))
     };
     let mut lines = Vec::new();

@@ -32,6 +32,8 @@ pub(crate) struct Target {
     pub(crate) url: StorageUrl,
     /// The study file and its folder.
     pub(crate) file: Option<(StudyFile, PathBuf)>,
+    /// Where the study file is.
+    pub(crate) path: Option<PathBuf>,
     /// The arguments that name this study on a command line.
     pub(crate) words: String,
 }
@@ -48,12 +50,13 @@ impl StudyArgs {
                 let at = |url: &StorageUrl| format!(" --storage {}", quoted(&url.to_string()));
                 let words = quoted(&path.display().to_string()) + &storage.map(at).unwrap_or_default();
                 let url = storage.cloned().unwrap_or_else(beside);
-                Ok(Target { name: file.study.name.clone(), url, file: Some((file, folder)), words })
+                let name = file.study.name.clone();
+                Ok(Target { name, url, file: Some((file, folder)), path: Some(path.clone()), words })
             }
             (None, Some(name)) => {
                 let url = storage.cloned().ok_or(UsageError::new("--study needs --storage"))?;
                 let words = format!("--study {} --storage {}", quoted(name), quoted(&url.to_string()));
-                Ok(Target { name: name.clone(), url, file: None, words })
+                Ok(Target { name: name.clone(), url, file: None, path: None, words })
             }
             (None, None) => Err(UsageError::new("name a study file, or --study and --storage").into()),
         }

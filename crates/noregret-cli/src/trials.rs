@@ -9,6 +9,7 @@ use noregret_store::{TrialRecord, records_of};
 
 use crate::common_args::JsonArg;
 use crate::number::short;
+use crate::printable;
 use crate::summary;
 use crate::target::StudyArgs;
 use crate::trial_json::TrialJson;
@@ -86,11 +87,11 @@ fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
     for trial in trials {
         let value = trial.value.map(short).unwrap_or_default();
         let seconds = trial.seconds.map_or(String::new(), |seconds| format!("{seconds:.2}"));
-        let what = trial.id.clone().unwrap_or_else(|| summary::params(&trial.params));
+        let id = trial.id.as_deref().map(|id| printable::line(id).into_owned());
+        let what = id.unwrap_or_else(|| summary::params(&trial.params));
         let mut row = vec![trial.number.to_string(), trial.state.to_owned(), value, seconds, what];
         if failures {
-            let last = trial.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
-            let why = trial.reason.map_or(String::new(), |reason| format!("{reason}{last}"));
+            let why = trial.reason.map_or(String::new(), |reason| summary::failure(reason, trial.stderr));
             row.push(summary::shortened(&why, SHOWN));
         }
         table.row(row);

@@ -77,6 +77,9 @@ impl FromStr for StorageUrl {
             return match path {
                 "" => Err(refuse("name a file, as in sqlite:///noregret.db")),
                 ":memory:" => Err(refuse("write memory: for a study that ends with the process")),
+                path if path.starts_with("file:") => Err(refuse(
+                    "SQLite's own addresses (file:...) are not supported; name the file, as in sqlite:///noregret.db",
+                )),
                 path if path.starts_with("//") && !url.starts_with("sqlite:////") => {
                     Err(refuse("a path begins after three slashes, as in sqlite:///noregret.db"))
                 }
@@ -121,6 +124,14 @@ mod tests {
         assert!(problem("results.db").contains("sqlite:///path.db"));
         assert!(problem("sqlite://").contains("three slashes"), "{}", problem("sqlite://"));
         assert!(problem("sqlite:").contains("name a file"));
+        // SQLite would keep nothing of this, or write to a file of another name.
+        for url in ["sqlite:///file:u.db?mode=memory", "sqlite:file:u.db", "sqlite:///file::memory:"] {
+            assert!(problem(url).contains("SQLite's own addresses"), "{}", problem(url));
+        }
+        assert_eq!(
+            "sqlite:///./file:u.db".parse::<StorageUrl>().unwrap(),
+            StorageUrl::Sqlite("./file:u.db".into())
+        );
         assert!(problem("postgresql://host/db").contains("not supported yet"));
     }
 }

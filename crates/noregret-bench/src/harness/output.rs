@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::report::{Page, Record};
+use crate::report::{Page, Record, write_whole};
 use crate::{BenchError, Options};
 
 /// Takes the results of one experiment.
@@ -114,7 +114,7 @@ impl<'a> Output<'a> {
     pub fn figure(&mut self, name: &str, svg: &str) -> Result<(), BenchError> {
         if let Some(folder) = &self.folder {
             let path = folder.join(format!("{}-{name}.svg", self.stem));
-            fs::write(&path, svg).map_err(|source| at(&path, source))?;
+            write(&path, svg)?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl<'a> Output<'a> {
     pub fn page(&mut self, page: &Page) -> Result<(), BenchError> {
         if let Some(folder) = &self.folder {
             let path = folder.join(format!("{}.html", self.stem));
-            fs::write(&path, page.to_string()).map_err(|source| at(&path, source))?;
+            write(&path, &page.to_string())?;
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<'a> Output<'a> {
     pub fn markdown(&mut self, markdown: &str) -> Result<(), BenchError> {
         if let Some(folder) = &self.folder {
             let path = folder.join(format!("{}.md", self.stem));
-            fs::write(&path, markdown).map_err(|source| at(&path, source))?;
+            write(&path, markdown)?;
         }
         Ok(())
     }
@@ -147,9 +147,13 @@ fn earlier_records(path: &Path) -> Result<Vec<Record>, BenchError> {
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     if whole < text.len() {
         text.truncate(whole);
-        fs::write(path, &text).map_err(|source| at(path, source))?;
+        write(path, &text)?;
     }
     Record::read_all(text.as_bytes()).map_err(|source| BenchError::Records { path: path.to_owned(), source })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BenchError> {
+    write_whole(path, |out| out.write_all(text.as_bytes())).map_err(|source| at(path, source))
 }
 
 fn at(path: &Path, source: std::io::Error) -> BenchError {

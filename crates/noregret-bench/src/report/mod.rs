@@ -12,6 +12,7 @@ pub mod statistics;
 pub mod summary;
 pub mod surroundings;
 pub mod table;
+pub mod whole_file;
 
 pub use html::Page;
 pub use memory::peak_memory_mb;
@@ -22,3 +23,4 @@ pub use record::{ReadError, Record};
 pub use summary::{Cell, Curve, Summary, mean_curves};
 pub use surroundings::Surroundings;
 pub use table::Table;
+pub use whole_file::write_whole;

@@ -4,12 +4,20 @@ use noregret_store::Attrs;
 
 use crate::summary;
 
+/// The longest last line that is read: far more than any number needs, and enough for attributes.
+pub(crate) const LONGEST_LINE: usize = 1 << 20;
+
 /// A value, with its noise variance and attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) value: f64,
     pub(crate) noise_var: Option<f64>,
     pub(crate) attrs: Attrs,
+}
+
+/// Why a longer line is no value. Half of a line would be another number.
+pub(crate) fn too_long() -> String {
+    format!("the last line of stdout is longer than {} MiB", LONGEST_LINE >> 20)
 }
 
 /// Parses the end of the output; the error says why it has no value.

@@ -9,7 +9,9 @@
 
 mod answer;
 mod command;
+mod environment;
 mod evaluate;
+mod output;
 mod report;
 mod rescue;
 mod signals;
@@ -36,8 +38,9 @@ use crate::{Interrupted, NothingLeft, UsageError};
 pub(crate) use answer::parse as parse_answer;
 use command::Template;
 pub(crate) use command::UnknownPlace;
+use environment::CommandEnvironment;
 pub(crate) use evaluate::StartError;
-use evaluate::{Attempt, Evaluator, Running};
+use evaluate::{Attempt, Evaluator, Running, Starting};
 use report::Report;
 use signals::Stop;
 use thinker::{Question, Thinker, Thought};
@@ -51,6 +54,8 @@ const TICK: Duration = Duration::from_millis(200);
 const POLL: Duration = Duration::from_millis(15);
 /// The interval of retries, for a log that cannot be written or a command that no longer starts.
 const RETRY: Duration = Duration::from_secs(2);
+/// How long fewer evaluations run at once, after one could not be started for lack of processes or memory.
+const FEWER: Duration = Duration::from_secs(10);
 /// Results before a study may stop because of its remaining regret.
 const FEWEST_TO_JUDGE: u64 = 20;
 /// Failures before any success after which the command must be wrong, not the points.
@@ -116,7 +121,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     } else {
         let id = file.pool.as_ref().and_then(|pool| pool.id.as_deref());
         let template = Template::parse(&file.objective.command, shared.study().space(), id)?;
-        Evaluator::Command { template, folder: folder.clone() }
+        let environment = CommandEnvironment::new(&file.objective);
+        Evaluator::Command { template, folder: folder.clone(), environment }
     };
     let batch = file.batch().map(NonZeroUsize::get);
     let workers = args.workers.map_or_else(
@@ -137,6 +143,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
         objective,
         batch,
         workers,
+        capacity: workers,
+        fewer_until: None,
         budget,
         retries: file.objective.retries,
         keep_going: args.keep_going,
@@ -196,6 +204,9 @@ struct Runner<'a> {
     objective: Evaluator,
     batch: Option<usize>,
     workers: usize,
+    /// Evaluations that the machine allows at once: below `workers` for a while, after one could not be started.
+    capacity: usize,
+    fewer_until: Option<Instant>,
     budget: Option<u64>,
     retries: u32,
     keep_going: bool,
@@ -245,6 +256,8 @@ impl Runner<'_> {
         }
         done?;
         let recommended = self.recommended()?;
+        // Its connection must not keep the storage open: closed cleanly, a database is one file.
+        self.thinker.end();
         let interrupted = self.is_interrupted();
         self.report.finish(&mut self.shared, recommended.as_ref(), interrupted, target)?;
         match self.stopping {
@@ -383,7 +396,7 @@ impl Runner<'_> {
 
     /// A log that cannot be read or written may recover. Results under way may still find room: wait for them.
     fn put_off(&mut self, error: StoreError) -> Result<(), Error> {
-        if error.is_temporary() && !self.running.is_empty() {
+        if error.is_temporary() && !(self.running.is_empty() && self.unsaved.is_empty()) {
             self.report.unwritable(&error);
             self.not_before = Some(Instant::now() + RETRY);
             return Ok(());
@@ -405,7 +418,10 @@ impl Runner<'_> {
         self.thinker.ask(Question::Recommended);
         for message in &self.messages {
             match message {
-                Message::Thought(Thought::Recommended(recommended)) => return Ok(recommended?),
+                Message::Thought(Thought::Recommended(recommended)) => {
+                    self.thinker.heard();
+                    return Ok(recommended?);
+                }
                 Message::Signal(_) => {
                     self.stopping = Some(Stopping::Interrupted);
                     return Ok(None);
@@ -454,7 +470,10 @@ impl Runner<'_> {
     /// Starts evaluations on the free workers: of trials that wait, and then of those that the model thinks of.
     fn launch(&mut self) -> Result<(), Error> {
         self.awaits_others = false;
-        let free = self.workers.saturating_sub(self.running.len());
+        if self.fewer_until.is_some_and(|moment| Instant::now() >= moment) {
+            (self.capacity, self.fewer_until) = (self.workers, None);
+        }
+        let free = self.capacity.saturating_sub(self.running.len());
         if free == 0 || self.not_before.is_some_and(|moment| Instant::now() < moment) {
             return Ok(());
         }
@@ -464,7 +483,7 @@ impl Runner<'_> {
             Ok(trials) => self.start_all(&trials.unwrap_or_default(), Duration::ZERO)?,
             Err(error) => return self.put_off(error),
         }
-        let free = self.workers.saturating_sub(self.running.len());
+        let free = self.capacity.saturating_sub(self.running.len());
         let is_exhausted = self.exhausted_at == Some(self.shared.position());
         if free == 0 || self.not_before.is_some() || self.thinker.is_busy() || is_exhausted {
             return Ok(());
@@ -491,7 +510,7 @@ impl Runner<'_> {
     /// Starts evaluations of new points, unless somebody else has proposed some meanwhile.
     fn start_drafted(&mut self, draft: &Draft) -> Result<(), Error> {
         let took = draft.took();
-        let free = self.workers.saturating_sub(self.running.len());
+        let free = self.capacity.saturating_sub(self.running.len());
         match self.shared.take(&self.order(free), Some(draft), Timestamp::now()) {
             Ok(trials) => self.start_all(&trials.unwrap_or_default(), took),
             Err(error) => self.put_off(error),
@@ -502,33 +521,43 @@ impl Runner<'_> {
         if !trials.is_empty() {
             self.report.handed_out(trials, thought);
         }
-        for (i, trial) in trials.iter().enumerate() {
-            if let Err(error) = self.start(trial) {
-                let rest: Vec<u64> = trials[i..].iter().map(|trial| trial.number).collect();
-                return self.not_started(&rest, error);
+        let starting: Vec<_> = trials.iter().map(|trial| self.begin(trial)).collect();
+        let (mut failed, mut problem) = (Vec::new(), None);
+        for (trial, starting) in trials.iter().zip(starting) {
+            match starting.and_then(Starting::wait) {
+                Ok(running) => {
+                    let before = self.running.insert(trial.number, running);
+                    debug_assert!(before.is_none(), "trial {} is running already", trial.number);
+                    self.has_started = true;
+                    self.failed_starts = 0;
+                }
+                Err(error) => {
+                    failed.push(trial.number);
+                    problem.get_or_insert(error);
+                }
             }
         }
-        Ok(())
+        problem.map_or(Ok(()), |error| self.not_started(&failed, error))
     }
 
-    fn start(&mut self, trial: &Trial) -> Result<(), StartError> {
+    fn begin(&mut self, trial: &Trial) -> Result<Starting, StartError> {
         let sender = self.sender.clone();
         let done = move |attempt| drop(sender.send(Message::Ended(attempt)));
         let pool = self.shared.study().space().as_pool();
         let id = pool.zip(trial.row).map(|(pool, row)| pool.id(row).into_owned());
-        let running = self.objective.start(trial, id.as_deref(), done)?;
-        let before = self.running.insert(trial.number, running);
-        debug_assert!(before.is_none(), "trial {} is running already", trial.number);
-        self.has_started = true;
-        self.failed_starts = 0;
-        Ok(())
+        self.objective.begin(trial, id.as_deref(), done)
     }
 
     /// A command that never started is an error in the study file. One that has may start again, when memory is free or an edit
     /// of it is finished; its trials wait.
     fn not_started(&mut self, numbers: &[u64], error: StartError) -> Result<(), Error> {
         tolerate(self.shared.release(numbers, &[&self.worker], Timestamp::now()), &mut self.report)?;
-        if !self.has_started {
+        if error.is_temporary() && !self.running.is_empty() {
+            self.report.fewer_workers(&error, self.running.len());
+            (self.capacity, self.fewer_until) = (self.running.len(), Some(Instant::now() + FEWER));
+            return Ok(());
+        }
+        if !self.has_started && !error.is_temporary() {
             return Err(error.into());
         }
         self.failed_starts += 1;
@@ -603,7 +632,7 @@ impl Runner<'_> {
         let kept = if self.stopping.is_some() {
             self.shared.withdraw(now)
         } else if self.thinker.is_busy() {
-            let free = self.workers.saturating_sub(self.running.len());
+            let free = self.capacity.saturating_sub(self.running.len());
             self.shared.next(&self.order(free.max(1)), now).map(drop)
         } else {
             Ok(())

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::evaluate::StartError;
 use super::rescue::Rescued;
 use crate::number::short;
+use crate::printable;
 use crate::say;
 use crate::summary;
 use crate::target::Target;
@@ -42,6 +43,7 @@ pub(super) struct Report<'a> {
     complained: Option<String>,
     waits: bool,
     has_seen_skew: bool,
+    has_fewer: bool,
     /// The last estimate of the remaining regret.
     remaining: Option<f64>,
 }
@@ -76,6 +78,7 @@ impl<'a> Report<'a> {
             complained: None,
             waits: false,
             has_seen_skew: false,
+            has_fewer: false,
             remaining: None,
         };
         report.started(shared, workers, target);
@@ -103,7 +106,8 @@ impl<'a> Report<'a> {
         let workers = if workers == 1 { "1 worker".into() } else { format!("{workers} workers") };
         self.line(&format!(
             "study `{}` {begins}, with {workers} and algorithm {algorithm}, in {}",
-            target.name, target.url
+            printable::line(&target.name),
+            target.url
         ));
     }
 
@@ -153,6 +157,15 @@ impl<'a> Report<'a> {
         self.warn(&format!("warning: {error}; trying again in a moment"));
     }
 
+    /// Reports, once, that the machine does not allow as many evaluations as there should be.
+    pub(super) fn fewer_workers(&mut self, error: &StartError, running: usize) {
+        if !self.has_fewer {
+            self.has_fewer = true;
+            self.event(&json!({ "event": "fewer_workers", "running": running, "reason": error.to_string() }));
+            self.warn(&format!("warning: {error}; going on with {running} at once"));
+        }
+    }
+
     pub(super) fn told(
         &mut self,
         number: u64,
@@ -189,7 +202,8 @@ impl<'a> Report<'a> {
             return;
         }
         let over = shared.ledger().ended();
-        let what = record.id(&space).unwrap_or_else(|| summary::params(&record.params(&space)));
+        let id = record.id(&space).map(|id| printable::line(&id).into_owned());
+        let what = id.unwrap_or_else(|| summary::params(&record.params(&space)));
         match (&record.status, verdict) {
             (_, Verdict::Same) => self.line(&format!("trial {number} has this result already")),
             (_, Verdict::Late) => {
@@ -198,8 +212,7 @@ impl<'a> Report<'a> {
                 ));
             }
             (TrialStatus::Failed { reason }, _) => {
-                let last = record.stderr.lines().last().map_or(String::new(), |line| format!(": {line}"));
-                self.line(&format!("trial {number} failed: {reason}{last}"));
+                self.line(&format!("trial {number} failed: {}", summary::failure(reason, &record.stderr)));
             }
             (TrialStatus::Complete { value, .. }, _)
                 if matches!(self.reporter, Reporter::Lines) || is_best =>
@@ -225,7 +238,7 @@ impl<'a> Report<'a> {
 
     fn retried(&mut self, number: u64, reason: &str) {
         self.event(&json!({ "event": "retried", "number": number, "reason": reason }));
-        self.line(&format!("trial {number} failed and will be tried again: {reason}"));
+        self.line(&format!("trial {number} failed and will be tried again: {}", printable::line(reason)));
     }
 
     pub(super) fn interrupted(&mut self, running: usize) {
@@ -283,7 +296,10 @@ impl<'a> Report<'a> {
                     format!("  noregret tell {words} {number} {}", crate::target::quoted(&answer))
                 }
                 Evaluation::Failure { reason, .. } | Evaluation::Retry { reason, .. } => {
-                    format!("  noregret tell {words} {number} --fail {}", crate::target::quoted(reason))
+                    format!(
+                        "  noregret tell {words} {number} --fail {}",
+                        crate::target::quoted(&printable::line(reason))
+                    )
                 }
             });
         }

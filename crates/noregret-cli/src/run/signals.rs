@@ -1,6 +1,5 @@
 //! Ctrl-C and other signals.
 
-use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,6 +7,8 @@ use std::thread;
 
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+use crate::dispositions;
 
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Stop {
 /// Calls `hear` for every signal from now on, except for a closed terminal if our parent ignores that, as `nohup` does.
 /// Ctrl-C is heard even if it is ignored: shells ignore it in background jobs, but a user may still send it by hand.
 pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
-    let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
+    let hangup = (dispositions::ignored() & (1 << (SIGHUP - 1)) == 0).then_some(SIGHUP);
     let wanted = [SIGINT, SIGTERM].into_iter().chain(hangup);
     let mut signals = Signals::new(wanted)?;
     // Any handler will do: it makes the kernel keep the exit status of our children even if our parent ignored this signal.
@@ -32,14 +33,4 @@ pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
         }
     })?;
     Ok(())
-}
-
-/// Whether a signal is ignored, by `/proc` where it exists.
-fn ignores(signal: i32) -> bool {
-    let mask = || {
-        let status = fs::read_to_string("/proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-        u64::from_str_radix(line.trim(), 16).ok()
-    };
-    mask().unwrap_or(0) & (1 << (signal - 1)) != 0
 }

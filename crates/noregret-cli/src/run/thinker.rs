@@ -3,7 +3,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use noregret::study::{Recommendation, RemainingRegret};
@@ -34,7 +34,9 @@ pub(super) enum Thought {
 /// A thread that thinks about one question at a time.
 #[derive(Debug)]
 pub(super) struct Thinker {
-    questions: Sender<Question>,
+    /// Until the end.
+    questions: Option<Sender<Question>>,
+    thread: Option<JoinHandle<()>>,
     is_busy: bool,
 }
 
@@ -51,14 +53,22 @@ impl Thinker {
                 hear(answer.unwrap_or(Thought::Panicked));
             }
         };
-        thread::Builder::new().name("thinking".into()).spawn(think)?;
-        Ok(Self { questions, is_busy: false })
+        let thread = Some(thread::Builder::new().name("thinking".into()).spawn(think)?);
+        Ok(Self { questions: Some(questions), thread, is_busy: false })
+    }
+
+    /// Ends the thread and closes its study, unless it thinks: that cannot be stopped.
+    pub(super) fn end(&mut self) {
+        self.questions = None;
+        if let Some(thread) = self.thread.take().filter(|_| !self.is_busy) {
+            let _ = thread.join();
+        }
     }
 
     /// Puts a question. Its answer will be heard.
     pub(super) fn ask(&mut self, question: Question) {
-        // The thread cannot have ended: it does so when this is dropped.
-        self.is_busy = self.questions.send(question).is_ok();
+        // The thread cannot have ended before `end`.
+        self.is_busy = self.questions.as_ref().is_some_and(|thread| thread.send(question).is_ok());
     }
 
     /// The answer was heard.

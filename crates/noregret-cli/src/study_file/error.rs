@@ -62,12 +62,49 @@ pub enum Problem {
     /// Empty name.
     #[error("a study needs a name that is not empty")]
     EmptyName,
+    /// An environment for a test problem.
+    #[error("[objective] `{key}` is about the environment of a `command`; a test problem has none")]
+    EnvironmentOfBuiltin {
+        /// `env` or `environment`.
+        key: &'static str,
+    },
+    /// Invalid variable.
+    #[error("[objective] {key}: {name:?} {problem}")]
+    Variable {
+        /// `env` or `environment`.
+        key: &'static str,
+        /// The given name.
+        name: String,
+        /// What is wrong with it.
+        problem: VariableProblem,
+    },
     /// Invalid option of the algorithm.
     #[error("algorithm: {0}")]
     Algorithm(Box<noregret::Error>),
     /// Invalid parameters or constraints.
     #[error(transparent)]
     Parameters(Box<SpaceError>),
+}
+
+/// What is wrong with a variable of the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariableProblem {
+    /// Empty name.
+    #[error("names no variable")]
+    Empty,
+    /// A character that no name has.
+    #[error("is no name of a variable: it contains `=` or a zero byte")]
+    Character,
+    /// A star in the middle of a name.
+    #[error("has a `*` elsewhere than at its end, where it stands for any rest of a name")]
+    Star,
+    /// A variable that noregret sets.
+    #[error("is set by noregret for each trial, and cannot be set to anything else")]
+    Ours,
+    /// A value that no variable can have.
+    #[error("has a value with a zero byte")]
+    Value,
 }
 
 impl From<SpaceError> for Problem {
@@ -132,6 +169,12 @@ impl Problem {
             Self::ConstraintsWithoutParameters => place::of_path(text, &["constraints"]),
             Self::Threshold { .. } => place::of_path(text, &["study", "stop_when_regret_below"]),
             Self::Algorithm(_) => place::of_path(text, &["study", "algorithm"]),
+            Self::EnvironmentOfBuiltin { key } => place::of_path(text, &["objective", key]),
+            Self::Variable { key: "environment", name, .. } => {
+                let list = place::of_path(text, &["objective", "environment"]);
+                place::of_word(text, name, list.as_ref()).or(list)
+            }
+            Self::Variable { key, name, .. } => place::of_path(text, &["objective", key, name]),
             Self::EmptyName => place::of_path(text, &["study", "name"]),
             Self::Parameters(error) => match &**error {
                 SpaceError::Constraint { name, column, .. } => {

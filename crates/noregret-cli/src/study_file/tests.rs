@@ -186,3 +186,39 @@ fn broken_toml_points_at_its_place_too() {
     let (line, ..) = marked(&EXAMPLE.replacen("seed = 1", "seed = = 1", 1));
     assert_eq!(line, 7);
 }
+
+#[test]
+fn an_environment_is_inherited_listed_or_set() {
+    let with = |lines: &str| EXAMPLE.replace("retries = 1\n", &format!("retries = 1\n{lines}\n"));
+    let file = StudyFile::from_toml(EXAMPLE).unwrap();
+    assert_eq!((&file.objective.environment, file.objective.env.len()), (&Environment::Inherit, 0));
+    assert_eq!(StudyFile::from_toml(&with("environment = \"inherit\"")).unwrap(), file);
+    let file = StudyFile::from_toml(&with(
+        "environment = [\"HOME\", \"CUDA_*\"]\nenv = { OMP_NUM_THREADS = \"1\" }",
+    ))
+    .unwrap();
+    assert_eq!(file.objective.environment, Environment::Only(vec!["HOME".into(), "CUDA_*".into()]));
+    assert_eq!(file.objective.env["OMP_NUM_THREADS"], "1");
+    let again = StudyFile::from_toml(&toml::to_string(&file).unwrap()).unwrap();
+    assert_eq!(again, file);
+    assert_eq!(StudyFile::from_json(&serde_json::to_string(&file).unwrap()).unwrap(), file);
+
+    for (lines, why, word) in [
+        ("environment = \"none\"", "expected \"inherit\", or a list of variables to pass on", "\"none\""),
+        ("environment = [\"A\", 1]", "expected a text in quotes", "1"),
+        ("environment = [\"A*B\"]", "\"A*B\" has a `*` elsewhere than at its end", "\"A*B\""),
+        ("environment = [\"A\", \"\"]", "\"\" names no variable", "\"\""),
+        ("environment = [\"A=B\"]", "\"A=B\" is no name of a variable", "\"A=B\""),
+        ("env = { A = 1 }", "expected a text in quotes", "1"),
+        ("env = { \"A=B\" = \"1\" }", "\"A=B\" is no name of a variable", "\"1\""),
+        ("env = { A = \"a\\u0000b\" }", "\"A\" has a value with a zero byte", "\"a\\u0000b\""),
+        ("env = { NOREGRET_TRIAL = \"7\" }", "\"NOREGRET_TRIAL\" is set by noregret for each trial", "\"7\""),
+    ] {
+        let text = with(lines);
+        assert!(refused(&text).contains(why), "{lines}: {}", refused(&text));
+        let (line, _, marked) = marked(&text);
+        assert_eq!((line, marked.as_str()), (16, word), "{}", refused(&text));
+    }
+    let builtin = refused(&SMALLEST.replace("builtin", "env = { A = \"1\" }\nbuiltin"));
+    assert!(builtin.contains("`env` is about the environment of a `command`"), "{builtin}");
+}

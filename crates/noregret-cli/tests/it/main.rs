@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod cli;
+mod commands;
 mod crash;
 mod folder;
 mod signals;

@@ -5,6 +5,7 @@
 //! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
 //! loses nothing that was paid for.
 
+mod file_name;
 #[cfg(unix)]
 mod identity;
 mod read_only;
@@ -42,7 +43,7 @@ impl SqliteStore {
     /// Opens the database, makes it if there is none, and brings an older one up to date.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path = path.into();
-        let connection = Connection::open(&path).map_err(|error| opening(&path, &error))?;
+        let connection = Connection::open(file_name::plain(&path)).map_err(|error| opening(&path, &error))?;
         connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
         let wal = schema::prepare(&connection, &path)?;
         Ok(Self {

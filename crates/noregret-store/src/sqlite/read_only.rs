@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
-use super::{explain, schema};
+use super::{explain, file_name, schema};
 use crate::StoreError;
 
 /// A connection for reading, and the copy that it reads from, if it needs one.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<TempDir>), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // Somebody is writing, and lets us use the shared memory.
-    if let Ok(connection) = Connection::open_with_flags(path, flags)
+    if let Ok(connection) = Connection::open_with_flags(file_name::plain(path), flags)
         && schema::check(&connection, path).is_ok()
     {
         return Ok((connection, None));

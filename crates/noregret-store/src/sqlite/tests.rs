@@ -164,13 +164,15 @@ fn a_database_of_an_older_release_goes_on_where_it_stopped() {
     assert_eq!(again, entries.iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>());
 }
 
-/// What may be done to a file while it is open.
+/// What is said of it, and what may be done to a file while it is open; the second path is that of an older copy.
+#[cfg(unix)]
+type Harm<'a> = (&'a str, &'a dyn Fn(&Path, &Path));
+
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_not_the_one_that_was_opened_is_noticed() {
     use std::fs;
     let restore = |path: &Path, backup: &Path| assert!(fs::copy(backup, path).is_ok());
-    type Harm<'a> = (&'a str, &'a dyn Fn(&Path, &Path));
     let harms: [Harm<'_>; 7] = [
         ("deleted or moved", &|path, _| fs::remove_file(path).unwrap()),
         ("deleted or moved", &|path, _| fs::rename(path, path.with_extension("old")).unwrap()),
