@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::signals::{send, until};
 
 /// Thinks for seconds, once it has a result.
-const SLOW: &str = r#"{ name = "dngo", initial_points = 2, training = { name = "epochs", epochs = 60000, method = "adam", rate = 0.05, decay = 0.0001, toward = "zero", warm = false } }"#;
+pub(crate) const SLOW: &str = r#"{ name = "dngo", initial_points = 2, training = { name = "epochs", epochs = 60000, method = "adam", rate = 0.05, decay = 0.0001, toward = "zero", warm = false } }"#;
 /// What must happen meanwhile happens within this, even on a crowded machine. It is far less than the model takes.
 const SOON: f64 = 1.0;
 
