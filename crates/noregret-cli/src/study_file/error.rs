@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use noregret::SpaceError;
+use noregret::math::range::OutOfRange;
 use noregret::space::nearest;
 use noregret_problems::Problem as Builtin;
 
@@ -58,6 +59,15 @@ pub enum Problem {
     Threshold {
         /// The given value.
         value: f64,
+    },
+    /// A number out of its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A word of the command that no command line can hold.
+    #[error("[objective] command: {word:?} has a NUL, which no command line can hold")]
+    Nul {
+        /// The word.
+        word: String,
     },
     /// Empty name.
     #[error("a study needs a name that is not empty")]
@@ -131,6 +141,8 @@ impl Problem {
             Self::Space { both: true } => place::of_path(text, &["pool"]),
             Self::ConstraintsWithoutParameters => place::of_path(text, &["constraints"]),
             Self::Threshold { .. } => place::of_path(text, &["study", "stop_when_regret_below"]),
+            Self::OutOfRange(error) => place::of_path(text, &error.option.split('.').collect::<Vec<_>>()),
+            Self::Nul { .. } => place::of_path(text, &["objective", "command"]),
             Self::Algorithm(_) => place::of_path(text, &["study", "algorithm"]),
             Self::EmptyName => place::of_path(text, &["study", "name"]),
             Self::Parameters(error) => match &**error {

@@ -14,6 +14,8 @@ mod equivalence;
 mod golden;
 #[cfg(test)]
 mod images;
+#[cfg(all(test, feature = "schema"))]
+mod option_ranges;
 #[cfg(test)]
 mod planned;
 #[cfg(test)]
@@ -22,5 +24,7 @@ mod properties;
 mod sklearn;
 #[cfg(test)]
 mod statistical;
+#[cfg(test)]
+mod torture;
 #[cfg(test)]
 mod value_stability;
