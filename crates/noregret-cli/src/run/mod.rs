@@ -113,9 +113,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     let batch = file.batch().map(NonZeroUsize::get);
     let workers = args.workers.map_or_else(
         || {
-            batch
-                .map(|n| n.min(MOST_WORKERS))
-                .unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
+            let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            batch.map_or_else(cores, |n| n.min(MOST_WORKERS))
         },
         NonZeroUsize::get,
     );

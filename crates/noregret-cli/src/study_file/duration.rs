@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Longer than any run, and short enough to be added to any moment.
-const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 60 * 60);
+const LONGEST: Duration = Duration::from_hours(10 * 366 * 24);
 
 /// A time span, in files a number with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -136,7 +136,8 @@ mod tests {
         }
         assert_eq!(UNIT.check("x", None::<f64>), Ok(()));
         assert!(UNIT.check("x", Some(2_usize)).is_err());
-        assert_eq!(UNIT.check("x", &[0.5, 3.0, 4.0][..]).unwrap_err().value, 3.0);
+        let error = UNIT.check("x", &[0.5, 3.0, 4.0][..]).unwrap_err();
+        assert_eq!(error, OutOfRange { option: "x".into(), value: 3.0, range: UNIT });
     }
 
     #[test]

@@ -14,7 +14,8 @@ mod equivalence;
 mod golden;
 #[cfg(test)]
 mod images;
-#[cfg(all(test, feature = "schema"))]
+#[cfg(test)]
+#[cfg(feature = "schema")]
 mod option_ranges;
 #[cfg(test)]
 mod planned;

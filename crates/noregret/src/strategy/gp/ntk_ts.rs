@@ -138,7 +138,7 @@ mod tests {
             [json!({"depth": 0}), json!({"depth": 33}), json!({"weight_sd": 0.0}), json!({"bias_sd": -0.1})]
         {
             let error = algorithm("ts", &json!({ "ntk": ntk })).unwrap().build().err().unwrap();
-            assert!(matches!(error, Error::GpConfig(GpConfigError::Ntk(_))), "{error}");
+            assert!(matches!(error, Error::GpConfig(GpConfigError::OutOfRange(_))), "{error}");
         }
     }
 }
