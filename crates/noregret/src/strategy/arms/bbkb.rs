@@ -381,14 +381,15 @@ mod tests {
     fn settings_out_of_range_are_named() {
         let refused = |config: BbkbConfig| Bbkb::global(config).unwrap_err().to_string();
         assert!(
-            refused(BbkbConfig { threshold: Some(0.5), ..config() }).contains("threshold must be 1 or more")
+            refused(BbkbConfig { threshold: Some(0.5), ..config() })
+                .contains("threshold must be from 1 to 1e9")
         );
-        assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be between 0 and 1"));
+        assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be from 1e-15"));
         assert!(refused(BbkbConfig { max_batch: 0, ..config() }).contains("max_batch"));
         let sparse = SparseConfig { qbar: -1.0, ..SparseConfig::default() };
         assert!(
             refused(BbkbConfig { arms: ArmOptions { sparse, initial_points: None }, ..config() })
-                .contains("qbar must be positive")
+                .contains("sparse.qbar must be from 1e-9")
         );
     }
 }

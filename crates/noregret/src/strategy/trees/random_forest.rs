@@ -345,12 +345,12 @@ mod tests {
         assert_eq!(with(|c| c.forest.features = 5.0 / 6.0), Ok(()));
         assert_eq!(with(|c| c.forest.variance = ForestVariance::Total), Ok(()));
         for (wrong, option) in [
-            (with(|c| c.forest.trees = 0), "trees"),
-            (with(|c| c.forest.trees = 10_001), "trees"),
-            (with(|c| c.forest.features = 0.0), "features"),
-            (with(|c| c.forest.features = f64::NAN), "features"),
-            (with(|c| c.forest.features = 1.5), "features"),
-            (with(|c| c.forest.min_leaf = 0), "min_leaf"),
+            (with(|c| c.forest.trees = 0), "forest.trees"),
+            (with(|c| c.forest.trees = 10_001), "forest.trees"),
+            (with(|c| c.forest.features = 0.0), "forest.features"),
+            (with(|c| c.forest.features = f64::NAN), "forest.features"),
+            (with(|c| c.forest.features = 1.5), "forest.features"),
+            (with(|c| c.forest.min_leaf = 0), "forest.min_leaf"),
             (with(|c| c.candidates = 0), "candidates"),
         ] {
             let error = wrong.unwrap_err();

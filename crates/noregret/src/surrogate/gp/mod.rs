@@ -23,7 +23,8 @@ use warp::Transform;
 
 /// One matrix of 20,000 points takes 3.2 GB.
 const POINTS: Range = Range::new(2.0, 20_000.0);
-const GROWTH: Range = Range::new(0.0, 1e6);
+/// The largest stands for never.
+const GROWTH: Range = Range::new(0.0, 1e9);
 /// `rff-ts` has a matrix of features by features.
 const FEATURES: Range = Range::new(1.0, 20_000.0);
 
@@ -63,7 +64,7 @@ pub struct GpConfig {
     #[cfg_attr(feature = "schema", schemars(transform = POINTS.stated()))]
     pub fit_points: usize,
     /// Hyperparameters are fitted anew when the evaluations have grown by this share since the last fit; 0 fits with
-    /// every evaluation. From 0 to 1e6.
+    /// every evaluation. From 0 to 1e9.
     #[cfg_attr(feature = "schema", schemars(transform = GROWTH.stated()))]
     pub refit_growth: f64,
     /// Start a fit where the last one ended.
