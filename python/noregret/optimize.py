@@ -79,10 +79,10 @@ def minimize(
     fun: takes a dict of parameters; an array (a list without NumPy) if `space` is given by bounds; a `Trial` if it is a pool. It returns a
         number, or a pair of a number and the variance of its noise. NaN is a failed evaluation.
     space: a dict of parameters, bounds as SciPy has them, or a `Pool`.
-    n_trials: evaluations in all; what a study in a storage has already done counts. It is the study's number of `trials`, too.
+    n_trials: evaluations in all, at most 1e9; what a study in a storage has already done counts. It is the study's number of `trials`, too.
     batch_size: how many evaluations are decided on together at least; if more workers are free, as many as these. `None` leaves it to the
         algorithm: `bbkb` and the like run as many as they may, others one at a time.
-    n_jobs: how many evaluations run at the same time; -1 for as many as there are processors.
+    n_jobs: how many evaluations run at the same time, at most 10,000; -1 for as many as there are processors.
     algorithm, seed, constraints, storage, name, direction, duplicates: see `Study`.
     callback: called after each evaluation with the result so far (`intermediate_result.trial` is the newest trial); it may raise StopIteration
         to end the loop.
@@ -98,10 +98,10 @@ def minimize(
     >>> found.fun < 0.1
     True
     """
-    if not hasattr(n_trials, "__index__") or n_trials < 0:
-        raise InvalidArgument(f"n_trials must be a whole number and not negative, unlike {n_trials!r}")
-    if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
-        raise InvalidArgument(f"batch_size must be at least 1, or None to leave it to the algorithm, not {batch_size!r}")
+    if not hasattr(n_trials, "__index__") or not 0 <= n_trials <= 10**9:
+        raise InvalidArgument(f"n_trials must be a whole number from 0 to 1e9, unlike {n_trials!r}")
+    if batch_size is not None and (not hasattr(batch_size, "__index__") or not 1 <= batch_size <= 100_000):
+        raise InvalidArgument(f"batch_size must be from 1 to 100,000, or None to leave it to the algorithm, not {batch_size!r}")
     catch = tuple(catch) if isinstance(catch, (list, tuple, set)) else (catch,)
     for kind in catch:
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
@@ -372,8 +372,8 @@ def _jobs(n_jobs: int) -> int:
         import os
 
         return os.cpu_count() or 1
-    if not hasattr(n_jobs, "__index__") or n_jobs < 1:
-        raise InvalidArgument(f"n_jobs must be at least 1, or -1 for as many as there are processors, not {n_jobs!r}")
+    if not hasattr(n_jobs, "__index__") or not 1 <= n_jobs <= 10_000:
+        raise InvalidArgument(f"n_jobs must be from 1 to 10,000, or -1 for as many as there are processors, not {n_jobs!r}")
     return n_jobs
 
 

@@ -88,8 +88,8 @@ class Study:
             seed = int.from_bytes(os.urandom(4), "little")
         if not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
             raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, or None for any, not {seed!r}")
-        if trials is not None and (not hasattr(trials, "__index__") or not 1 <= trials < 2**63):
-            raise InvalidArgument(f"trials is a whole number from 1 on, or None if it is not known, not {trials!r}")
+        if trials is not None and (not hasattr(trials, "__index__") or not 1 <= trials <= 10**9):
+            raise InvalidArgument(f"trials is a whole number from 1 to 1e9, or None if it is not known, not {trials!r}")
         description = {
             "name": "study" if name is None else str(name),
             "storage": "memory:" if storage is None else _absolute(storage),
@@ -136,8 +136,8 @@ class Study:
         What waits in the queue (`enqueue`, `release`) comes first. If fewer points are left of a finite space, these; `NothingLeft` is raised
         if none is. Without `n` the list may be empty: then the algorithm wants to hear of what is running first. `lease` is how many seconds to wait for a result before the trial is handed out again; for ever by default.
         """
-        if n is not None and (not hasattr(n, "__index__") or n < 1):
-            raise InvalidArgument(f"ask for at least one trial, or for as many as the algorithm allows by ask(), not for {n!r}")
+        if n is not None and (not hasattr(n, "__index__") or not 1 <= n <= 100_000):
+            raise InvalidArgument(f"ask for 1 to 100,000 trials, or for as many as the algorithm allows by ask(), not for {n!r}")
         held = self._contexts.current()
         # A process keeps what it holds as long as it lives; a lease that was asked for ends by the clock.
         own = held is not None and lease is None
@@ -218,8 +218,8 @@ class Study:
 
         An array of floats if all parameters are numbers, else of objects; a list of lists without NumPy.
         """
-        if not hasattr(n, "__index__") or n < 1:
-            raise InvalidArgument(f"at least one point is suggested, not {n!r}")
+        if not hasattr(n, "__index__") or not 1 <= n <= 100_000:
+            raise InvalidArgument(f"1 to 100,000 points are suggested, not {n!r}")
         return self._space.as_array([self._space.decode(params) for params in self._native.suggest(n)])
 
     # What is known.

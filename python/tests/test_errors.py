@@ -88,12 +88,15 @@ def test_arguments():
     study = nr.Study([(0, 1)])
     trial = study.ask(1)[0]
     for call, message in [
-        (lambda: study.ask(0), "ask for at least one trial"),
-        (lambda: study.ask(-1), "ask for at least one trial"),
-        (lambda: study.ask(1.5), "ask for at least one trial"),
+        (lambda: study.ask(0), "ask for 1 to 100,000 trials"),
+        (lambda: study.ask(-1), "ask for 1 to 100,000 trials"),
+        (lambda: study.ask(1.5), "ask for 1 to 100,000 trials"),
+        (lambda: study.ask(2**63), "ask for 1 to 100,000 trials"),
+        (lambda: study.ask(2**64), "ask for 1 to 100,000 trials"),
         (lambda: study.ask(1, lease=-1), "a lease is a number of seconds"),
         (lambda: study.tell(trial, "good"), "a value is a number, not 'good'"),
-        (lambda: study.tell(trial, 1.0, noise_var=-1), "noise variance must be finite and not negative"),
+        (lambda: study.tell(trial, 1.0, noise_var=-1), "noise variance must be from 0 to 1e150"),
+        (lambda: study.tell(trial, 1.0, noise_var=1.7e308), "noise variance must be from 0 to 1e150"),
         (lambda: study.tell("first", 1.0), "name a trial by itself or by its number"),
         (lambda: study.tell_many([[0.5]], [1.0, 2.0]), "1 points need as many values"),
         (lambda: study.tell_many([[0.5]], ["x"]), "y has one number for each point"),

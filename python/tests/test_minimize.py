@@ -274,8 +274,10 @@ print(found.message, found.nfev > 3, found.success, found.fun < 1)
     "options, message",
     [
         ({"n_trials": -1}, "n_trials must be a whole number and not negative"),
-        ({"batch_size": 0}, "batch_size must be at least 1"),
-        ({"n_jobs": 0}, "n_jobs must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be from 1 to 100,000"),
+        ({"n_jobs": 0}, "n_jobs must be from 1 to 10,000"),
+        ({"n_jobs": 2**40}, "n_jobs must be from 1 to 10,000"),
+        ({"n_trials": 2**63}, "n_trials must be a whole number from 0 to 1e9"),
         ({"executor": "gpu"}, "executor must be"),
         ({"n_trials": 10.0}, "n_trials must be a whole number"),
         ({"catch": ["ValueError"]}, "catch names exceptions"),

@@ -469,7 +469,7 @@ def test_fewer_trials_are_an_event_too(tmp_path):
 
 @pytest.mark.parametrize("trials", [0, -1, 1.5, "many"])
 def test_a_number_of_trials_is_one(trials):
-    with pytest.raises(nr.InvalidArgument, match="whole number from 1 on"):
+    with pytest.raises(nr.InvalidArgument, match="whole number from 1 to 1e9"):
         nr.Study(SQUARE, trials=trials)
 
 

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use anyhow::Error;
 use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
-use crate::common_args::JsonArg;
+use crate::common_args::{JsonArg, count};
 use crate::printable;
 use crate::study_file::Span;
 use crate::summary;
@@ -21,7 +21,7 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// How many trials, decided on together [default: the study's batch]
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = count::<100_000>)]
     count: Option<NonZeroUsize>,
     /// Hand a trial out again if it is not told within this time, such as 2h [default: never]
     #[arg(long, value_name = "TIME", value_parser = Span::parse)]

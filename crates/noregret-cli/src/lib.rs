@@ -190,7 +190,16 @@ fn is_usage_of_store(error: &StoreError) -> bool {
 /// Whether an argument was invalid, as opposed to a failure at run time.
 fn is_usage_of_library(error: &noregret::Error) -> bool {
     use noregret::Error as E;
-    matches!(error, E::Space(_) | E::Algorithm(_) | E::GpConfig(_) | E::Beta(_) | E::Solver(_) | E::Study(_))
+    matches!(
+        error,
+        E::Space(_)
+            | E::Algorithm(_)
+            | E::GpConfig(_)
+            | E::Network(_)
+            | E::OutOfRange(_)
+            | E::Memory(_)
+            | E::Study(_)
+    )
 }
 
 fn is_broken_pipe(error: &Error) -> bool {

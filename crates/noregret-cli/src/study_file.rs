@@ -14,6 +14,8 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
+use noregret::math::range::Range;
+use noregret::study::TRIALS;
 use noregret::{Direction, Duplicates, Param, Space};
 use noregret_problems::Problem as Builtin;
 use schemars::JsonSchema;
@@ -23,6 +25,9 @@ pub use duration::Span;
 pub use either::{AlgorithmChoice, Batch};
 pub use environment::Environment;
 pub use error::{Problem, StudyFileError, VariableProblem};
+
+/// How often a failed evaluation may be tried again: more often is for ever.
+const RETRIES: Range = Range::new(0.0, 1_000.0);
 
 /// A study file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,10 +58,11 @@ pub struct StudySection {
     /// Whether small or large values are good.
     #[serde(default)]
     pub direction: Direction,
-    /// Evaluations in all; without a number it goes on until it is stopped.
+    /// Evaluations in all, from 1 to 1e9; without a number it goes on until it is stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1_000_000_000))]
     pub trials: Option<NonZeroU64>,
-    /// Points decided on together, or "auto": the algorithm says how many may run.
+    /// Points decided on together, from 1 to 1e5, or "auto": the algorithm says how many may run.
     #[serde(default)]
     pub batch: Batch,
     /// The one number behind all chance.
@@ -89,8 +95,9 @@ pub struct Objective {
     /// Longest time of one evaluation, such as "10m".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    /// How often a failed evaluation is tried again.
+    /// How often a failed evaluation is tried again, from 0 to 1000.
     #[serde(default)]
+    #[schemars(range(max = 1_000))]
     pub retries: u32,
     /// What the command inherits of noregret's environment: "inherit" for all of it, or a list of names such as "HOME" or
     /// "CUDA_*". `PATH` is always passed on.
@@ -159,6 +166,12 @@ impl StudyFile {
         }
         if let Some(value) = self.study.stop_when_regret_below.filter(|v| !(*v > 0.0 && v.is_finite())) {
             return Err(Problem::Threshold { value });
+        }
+        let trials = self.study.trials.map(|n| usize::try_from(n.get()).unwrap_or(usize::MAX));
+        TRIALS.check("study.trials", trials)?;
+        RETRIES.check("objective.retries", f64::from(self.objective.retries))?;
+        if let Some(word) = self.objective.command.iter().find(|word| word.contains('\0')) {
+            return Err(Problem::Nul { word: word.clone() });
         }
         self.space()?;
         self.study.algorithm.0.build().map_err(|error| Problem::Algorithm(Box::new(error)))?;

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Error;
+use noregret::study::NOISE_VARIANCES;
 use noregret_store::{Attrs, Evaluation, SharedStudy, StorageUrl, Timestamp, Verdict, tell_one};
 
 use crate::UsageError;
@@ -110,8 +111,8 @@ pub(crate) fn run(args: &TellArgs, out: &mut dyn Write) -> Result<(), Error> {
 }
 
 fn outcome(text: &str, noise_var: Option<f64>) -> Result<Evaluation, UsageError> {
-    if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
-        let problem = format!("--noise-var must be finite and not negative, not {variance}");
+    if let Some(variance) = noise_var.filter(|v| !NOISE_VARIANCES.contains(*v)) {
+        let problem = format!("--noise-var must be from {NOISE_VARIANCES}, not {variance}");
         return Err(UsageError::new(problem));
     }
     if let Ok(value) = text.trim().parse::<f64>() {

@@ -1,11 +1,11 @@
 //! Everything that can go wrong, under one roof.
 
-use crate::acquisition::beta::BetaError;
 use crate::math::cholesky::NotPositiveDefinite;
+use crate::math::range::OutOfRange;
 use crate::maximize::MaximizeError;
-use crate::maximize::solver::SolverError;
 use crate::space::SpaceError;
 use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::limits::TooMuchMemory;
 use crate::study::StudyError;
 use crate::surrogate::gp::GpConfigError;
 use crate::surrogate::neural::NetworkError;
@@ -29,12 +29,12 @@ pub enum Error {
     /// In the settings of a network.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// In a beta schedule.
+    /// In the choice of a number.
     #[error(transparent)]
-    Beta(#[from] BetaError),
-    /// In the settings of a solver.
+    OutOfRange(#[from] OutOfRange),
+    /// In the memory that a configuration needs.
     #[error(transparent)]
-    Solver(#[from] SolverError),
+    Memory(#[from] TooMuchMemory),
     /// In fitting a model.
     #[error("the model could not be fitted")]
     Fit(#[from] NotPositiveDefinite),

@@ -7,9 +7,12 @@ use noregret::space::Ids;
 
 use super::error::{CellPosition, PoolFileProblem};
 use super::{Table, Wanted};
+use crate::summary;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
+/// Characters of a cell that an error shows.
+const SHOWN: usize = 80;
 
 pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
     let mut reader = ReaderBuilder::new().buffer_capacity(BUFFER).from_path(path)?;
@@ -70,9 +73,11 @@ fn place(record: &ByteRecord) -> CellPosition {
 fn no_number(record: &ByteRecord, i: usize, column: &str) -> PoolFileProblem {
     let text = String::from_utf8_lossy(record.get(i).unwrap_or_default()).trim().to_owned();
     let (place, column) = (place(record), column.to_owned());
+    let is_large = text.parse::<f64>().is_ok_and(f64::is_finite);
+    let text = summary::shortened(&text, SHOWN);
     if text.is_empty() {
         PoolFileProblem::Missing { place, column }
-    } else if text.parse::<f64>().is_ok_and(f64::is_finite) {
+    } else if is_large {
         PoolFileProblem::TooLarge { place, column, text }
     } else {
         PoolFileProblem::NotANumber { place, column, text }
@@ -106,6 +111,30 @@ mod tests {
             parse("\u{feff}\"na,me\",a\r\n\"x \"\"1\"\"\", 0.1\r\ny,2e3\r\n", &[], Some("na,me")).unwrap();
         assert_eq!((pool.id(0).as_ref(), pool.features()), ("x \"1\"", &[0.1, 2e3][..]));
         assert_eq!(pool.params(0).to_string(), "a=0.1");
+    }
+
+    /// Ragged lines, NULs, text that is none, a line without end: an error each, and no panic.
+    #[test]
+    fn damaged_files_are_refused() {
+        let long = [b"a,b\n1,".as_slice(), &vec![b'7'; 20_000_000]].concat();
+        let quoted = [b"a,b\n1,\"".as_slice(), &vec![b'\n'; 5_000_000]].concat();
+        let files: [&[u8]; 9] = [
+            b"",
+            b"\0",
+            b"a,b\n1,2,3\n",
+            b"a,b\n1,2\n3\n",
+            b"a,b\n1,2\n\0,3\n",
+            b"a,b\n\xff,2\n1,\xfe\n",
+            b"\xff\xfe,b\n1,2\n",
+            &long,
+            &quoted,
+        ];
+        for bytes in files {
+            let error = parse_file("pool.csv", bytes, &["a", "b"], None).unwrap_err().to_string();
+            assert!(error.len() < 500, "{} bytes of error", error.len());
+        }
+        let named = parse_file("pool.csv", b"n,a\nx\0y,1\n", &[], Some("n")).unwrap_err().to_string();
+        assert!(named.contains("NUL"), "{named}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The output of an evaluation: its last line that is not empty, a number or a JSON object.
 
+use noregret::study::NOISE_VARIANCES;
 use noregret_store::Attrs;
 
 use crate::summary;
@@ -30,8 +31,8 @@ pub(crate) fn parse(stdout: &str) -> Result<Answer, String> {
         return Err(format!("the value is {}, not a finite number", answer.value));
     }
     match answer.noise_var {
-        Some(variance) if !(variance >= 0.0 && variance.is_finite()) => {
-            Err(format!("noise_var must be finite and not negative, not {variance}"))
+        Some(variance) if !NOISE_VARIANCES.contains(variance) => {
+            Err(format!("noise_var must be from {NOISE_VARIANCES}, not {variance}"))
         }
         _ => Ok(answer),
     }
@@ -104,6 +105,7 @@ mod tests {
         assert!(problem("{\"valu\": 1}").contains("no `value`"));
         assert!(problem("{\"value\": 1, \"loss\": 2}").contains("`loss`; put it into `attrs`"));
         assert!(problem("{\"value\": 1, \"noise_var\": -1}").contains("noise_var"));
+        assert!(problem("{\"value\": 1, \"noise_var\": 1.7e308}").contains("from 0 to 1e150"));
         assert!(problem("{\"value\": [1]}").contains("`value` must be a number"));
         assert!(problem(&"x".repeat(1000)).len() < 200);
     }

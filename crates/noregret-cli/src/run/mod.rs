@@ -31,7 +31,7 @@ use noregret::{Param, Space, Trial};
 use noregret_problems::Problem;
 use noregret_store::{Draft, Evaluation, HandOut, Next, SharedStudy, StoreError, Timestamp, this_worker};
 
-use crate::common_args::JsonArg;
+use crate::common_args::{JsonArg, MOST_WORKERS, count};
 use crate::study_file::StudyFileError;
 use crate::target::{StudyArgs, Target};
 use crate::{Interrupted, NothingLeft, UsageError};
@@ -72,10 +72,10 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// Evaluations at once [default: the study's batch]
-    #[arg(long, short, value_name = "N", env = "NOREGRET_WORKERS")]
+    #[arg(long, short, value_name = "N", env = "NOREGRET_WORKERS", value_parser = count::<MOST_WORKERS>)]
     workers: Option<NonZeroUsize>,
     /// Trials of the study in all, in place of the study file's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     trials: Option<u64>,
     /// Go on even if every trial fails
     #[arg(long)]
@@ -126,7 +126,10 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     };
     let batch = file.batch().map(NonZeroUsize::get);
     let workers = args.workers.map_or_else(
-        || batch.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get)),
+        || {
+            let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            batch.map_or_else(cores, |n| n.min(MOST_WORKERS))
+        },
         NonZeroUsize::get,
     );
     if let Evaluator::Builtin(problem) = &objective {

@@ -7,6 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// Longer than any run, and short enough to be added to any moment.
+const LONGEST: Duration = Duration::from_hours(10 * 366 * 24);
+
 /// A time span, in files a number with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
@@ -16,7 +19,13 @@ impl Span {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let span = humantime::parse_duration(text)
             .map_err(|_| format!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))?;
-        if span.is_zero() { Err(format!("`{text}`: a time must be longer than 0")) } else { Ok(Self(span)) }
+        if span.is_zero() {
+            return Err(format!("`{text}`: a time must be longer than 0"));
+        }
+        if span > LONGEST {
+            return Err(format!("`{text}`: a time must be at most 10 years"));
+        }
+        Ok(Self(span))
     }
 }
 
@@ -40,7 +49,7 @@ impl JsonSchema for Span {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "description": "A time with its unit: \"500ms\", \"30s\", \"10m\", \"1h 30m\", \"8h\", \"2d\".",
+            "description": "A time with its unit: \"500ms\", \"30s\", \"10m\", \"1h 30m\", \"8h\", \"2d\". At most 10 years.",
             "pattern": "^\\s*([0-9]+\\s*[A-Za-z]+\\s*)+$"
         })
     }

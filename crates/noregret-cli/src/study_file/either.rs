@@ -5,6 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use noregret::Algorithm;
+use noregret::study::BATCHES;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -46,11 +47,12 @@ impl Visitor<'_> for ReadBatch {
     type Value = Batch;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number of points from 1 on, or \"auto\"")
+        write!(f, "a number of points from {BATCHES}, or \"auto\"")
     }
 
     fn visit_u64<E: Error>(self, n: u64) -> Result<Batch, E> {
-        let points = usize::try_from(n).ok().and_then(NonZeroUsize::new);
+        let points =
+            usize::try_from(n).ok().filter(|n| BATCHES.contains(*n as f64)).and_then(NonZeroUsize::new);
         points.map(Batch::Points).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Unsigned(n), &self))
     }
 
@@ -76,7 +78,7 @@ impl JsonSchema for Batch {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "auto" }] })
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 100_000 }, { "const": "auto" }] })
     }
 }
 

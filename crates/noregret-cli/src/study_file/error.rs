@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use noregret::SpaceError;
+use noregret::math::range::OutOfRange;
 use noregret::space::nearest;
 use noregret_problems::Problem as Builtin;
 
@@ -16,7 +17,7 @@ use super::place::{self, Place};
 pub struct StudyFileError {
     path: Option<PathBuf>,
     place: Option<Place>,
-    problem: Problem,
+    problem: Box<Problem>,
 }
 
 /// The problem of a study file.
@@ -58,6 +59,15 @@ pub enum Problem {
     Threshold {
         /// The given value.
         value: f64,
+    },
+    /// A number out of its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A word of the command that no command line can hold.
+    #[error("[objective] command: {word:?} has a NUL, which no command line can hold")]
+    Nul {
+        /// The word.
+        word: String,
     },
     /// Empty name.
     #[error("a study needs a name that is not empty")]
@@ -115,7 +125,7 @@ impl From<SpaceError> for Problem {
 
 impl From<Problem> for StudyFileError {
     fn from(problem: Problem) -> Self {
-        Self { path: None, place: None, problem }
+        Self { path: None, place: None, problem: Box::new(problem) }
     }
 }
 
@@ -126,7 +136,7 @@ impl StudyFileError {
         let span =
             word.and_then(|word| place::of_word(text, &word, error.span().as_ref())).or_else(|| error.span());
         let place = span.map(|span| Place::new(text, span));
-        Self { path: None, place, problem: Problem::Toml(message) }
+        Self { path: None, place, problem: Box::new(Problem::Toml(message)) }
     }
 
     /// From an error of the JSON parser.
@@ -137,7 +147,7 @@ impl StudyFileError {
         let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let end = before + column;
         let place = Some(Place::new(text, end.saturating_sub(1)..end));
-        Self { path: None, place, problem: Problem::Json(friendly(message).0) }
+        Self { path: None, place, problem: Box::new(Problem::Json(friendly(message).0)) }
     }
 
     /// Finds the position of the problem in the text.
@@ -168,6 +178,8 @@ impl Problem {
             Self::Space { both: true } => place::of_path(text, &["pool"]),
             Self::ConstraintsWithoutParameters => place::of_path(text, &["constraints"]),
             Self::Threshold { .. } => place::of_path(text, &["study", "stop_when_regret_below"]),
+            Self::OutOfRange(error) => place::of_path(text, &error.option.split('.').collect::<Vec<_>>()),
+            Self::Nul { .. } => place::of_path(text, &["objective", "command"]),
             Self::Algorithm(_) => place::of_path(text, &["study", "algorithm"]),
             Self::EnvironmentOfBuiltin { key } => place::of_path(text, &["objective", key]),
             Self::Variable { key: "environment", name, .. } => {

@@ -93,7 +93,7 @@ fn a_batch_is_a_number_or_auto() {
     assert_eq!(StudyFile::from_toml(&with("\"auto\"")).unwrap().batch(), None);
     for bad in ["0", "-1", "2.5", "\"some\""] {
         let message = refused(&with(bad));
-        assert!(message.contains("a number of points from 1 on, or \"auto\""), "{bad}: {message}");
+        assert!(message.contains("a number of points from 1 to 1e5, or \"auto\""), "{bad}: {message}");
     }
 }
 
@@ -221,4 +221,29 @@ fn an_environment_is_inherited_listed_or_set() {
     }
     let builtin = refused(&SMALLEST.replace("builtin", "env = { A = \"1\" }\nbuiltin"));
     assert!(builtin.contains("`env` is about the environment of a `command`"), "{builtin}");
+}
+
+/// `batch = 1000000000` grew until it was killed; NUL in a choice or in the command was found in mid-run.
+#[test]
+fn numbers_out_of_their_range_and_nuls_are_refused() {
+    let objective = |line: &str| SMALLEST.replace("builtin", &format!("{line}\nbuiltin"));
+    let study = |line: &str| SMALLEST.replace("[objective]", &format!("{line}\n[objective]"));
+    assert!(refused(&study("batch = 1000000000")).contains("from 1 to 1e5"));
+    assert!(refused(&study("batch = 9223372036854775807")).contains("from 1 to 1e5"));
+    assert!(refused(&study("trials = 1000000001")).contains("study.trials must be from 0 to 1e9"));
+    assert!(refused(&objective("retries = 4000000000")).contains("objective.retries must be from 0 to 1000"));
+    assert!(refused(&study("timeout = \"1000000000d\"")).contains("at most 10 years"));
+    assert!(refused(&objective("timeout = \"11y\"")).contains("at most 10 years"));
+    let algorithm = "algorithm = { name = \"gp-ei\", model = { refit_growth = nan } }";
+    let message = refused(&study(algorithm));
+    assert!(message.contains("expected a number"), "{message}");
+    let algorithm = "algorithm = { name = \"gp-ei\", solver = { name = \"auto\", candidates = 2147483648 } }";
+    assert!(refused(&study(algorithm)).contains("solver.candidates must be from 1 to 1e6, not 2147483648"));
+    let command = SMALLEST.replace("builtin = \"branin\"", "command = [\"echo\", \"a\\u0000b\"]");
+    let named = format!("{command}[parameters]\nc = {{ type = \"float\", low = 0, high = 1 }}\n");
+    assert!(refused(&named).contains("has a NUL, which no command line can hold"));
+    let command = SMALLEST.replace("builtin = \"branin\"", "command = [\"echo\", \"{c}\"]");
+    let choice = "[parameters]\nc = { type = \"categorical\", choices = [\"a\", \"b\\u0000\"] }\n";
+    let message = refused(&format!("{command}{choice}"));
+    assert!(message.contains("parameter `c`") && message.contains("NUL"), "{message}");
 }

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Error};
 use noregret::space::nearest;
+use noregret::study::NOISE_VARIANCES;
 use noregret::{Param, Params, Space, Value};
 use noregret_store::{ExternalResult, Timestamp};
 
 use crate::export::parameter_column;
+use crate::summary::shortened;
 use crate::target::Target;
 use crate::{UsageError, say};
 
@@ -84,7 +86,7 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
             text => text
                 .parse::<f64>()
                 .map(Some)
-                .map_err(|_| at(format!("`{}`: {text:?} is no number", header[i]))),
+                .map_err(|_| at(format!("`{}`: {:?} is no number", header[i], shortened(text, 80)))),
         };
         let (row, params) = match (id, space.as_pool()) {
             (Some(i), Some(pool)) => {
@@ -97,8 +99,8 @@ fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Res
         space.encode(&params).map_err(|error| at(error.to_string()))?;
         let value = number(value)?.filter(|value| value.is_finite());
         let noise_var = noise.map(number).transpose()?.flatten();
-        if let Some(variance) = noise_var.filter(|v| !(*v >= 0.0 && v.is_finite())) {
-            return Err(at(format!("noise_var must be finite and not negative, not {variance}")).into());
+        if let Some(variance) = noise_var.filter(|v| !NOISE_VARIANCES.contains(*v)) {
+            return Err(at(format!("noise_var must be from {NOISE_VARIANCES}, not {variance}")).into());
         }
         results.push(ExternalResult { params, row, value, noise_var });
     }

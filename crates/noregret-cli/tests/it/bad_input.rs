@@ -296,3 +296,20 @@ fn a_read_only_database() {
     assert!(ended.stderr.contains("read-only") || ended.stderr.contains("may not be written"), "{ended:?}");
     assert_eq!(folder.count("complete"), 1);
 }
+
+/// `--workers 18446744073709551615` grew until it was killed.
+#[test]
+fn numbers_of_the_command_line_have_ranges() {
+    let folder = Folder::with("trials = 2", r#"["echo", "1"]"#);
+    for workers in ["0", "10001", "18446744073709551615", "99999999999999999999"] {
+        let ended = folder.call(&["run", "study.toml", "--workers", workers]).with(2);
+        assert!(ended.stderr.contains("from 1 to 10000"), "{ended:?}");
+    }
+    for n in ["0", "100001", "9223372036854775808"] {
+        let ended = folder.call(&["ask", "study.toml", "-n", n]).with(2);
+        assert!(ended.stderr.contains("from 1 to 100000"), "{ended:?}");
+    }
+    let ended = folder.call(&["run", "study.toml", "--trials", "9223372036854775808"]).with(2);
+    assert!(ended.stderr.contains("1000000000"), "{ended:?}");
+    folder.call(&["run", "study.toml", "--workers", "3"]).with(0);
+}

@@ -145,7 +145,12 @@ fn ask_and_tell_by_hand() {
     assert!(tell(&["0", "good"]).with(2).stderr.contains("is no value"));
     assert!(tell(&["one", "1"]).with(2).stderr.contains("no trial number"));
     assert!(tell(&["0"]).with(2).stderr.contains("its value"));
-    assert!(tell(&["0", "1", "--noise-var", "-1"]).with(2).stderr.contains("not negative"));
+    assert!(tell(&["0", "1", "--noise-var", "-1"]).with(2).stderr.contains("from 0 to 1e150"));
+    for absurd in ["1.7e308", "1e151", "nan", "inf"] {
+        assert!(tell(&["0", "1", "--noise-var", absurd]).with(2).stderr.contains("from 0 to 1e150"));
+        let answer = format!(r#"{{"value": 1, "noise_var": "{absurd}"}}"#);
+        assert!(tell(&["0", &answer]).with(2).stderr.contains("from 0 to 1e150"));
+    }
     let trials = folder.trials();
     assert_eq!((&trials[0]["value"], &trials[1]["value"]), (&(-1.5).into(), &4.0.into()));
     assert_eq!((&trials[1]["noise_var"], &trials[1]["attrs"]["a"]), (&0.5.into(), &1.into()));

@@ -11,7 +11,7 @@ mod think;
 use std::sync::Arc;
 
 use noregret::strategy::diagnostics::Diagnostics;
-use noregret::study::Planned;
+use noregret::study::{Planned, StudyError, TRIALS};
 use noregret::{Space, Study, study};
 
 pub use add::ExternalResult;
@@ -67,6 +67,7 @@ impl SharedStudy {
         definition: &Definition,
         space: Space,
     ) -> Result<Self, StoreError> {
+        check_trials(definition.trials)?;
         let mut shared = Self::resume(store, name, definition.clone(), space)?;
         let clock = Clock::start(Timestamp::now());
         while !shared.append(clock.time(), shared.what_is_new(definition))? {}
@@ -93,6 +94,7 @@ impl SharedStudy {
     /// with the study suggest accordingly.
     pub fn plan(&mut self, trials: usize, now: Timestamp) -> Result<(), StoreError> {
         let trials = Some(trials);
+        check_trials(trials)?;
         let clock = Clock::start(now);
         while self.definition.trials != trials {
             self.append(clock.time(), vec![Event::Planned(Planned { trials })])?;
@@ -271,6 +273,12 @@ impl SharedStudy {
     pub fn position(&self) -> u64 {
         self.position
     }
+}
+
+/// A number of trials that nobody can mean is refused; logs of before may have it.
+fn check_trials(trials: Option<usize>) -> Result<(), StoreError> {
+    let checked = TRIALS.check("trials", trials).map_err(StudyError::from);
+    Ok(checked.map_err(noregret::Error::from)?)
 }
 
 fn build(definition: &Definition, space: &Space, events: Vec<study::Event>) -> Result<Study, StoreError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use noregret::TrialState;
-use noregret::study::{Failed, Told, Verdict};
+use noregret::study::{Failed, Told, Verdict, check_noise_var};
 
 use super::SharedStudy;
 use crate::clock::Clock;
@@ -48,6 +48,16 @@ impl Evaluation {
     pub fn value(value: f64) -> Self {
         Self::Value { value, noise_var: None, attrs: Attrs::new(), seconds: None }
     }
+
+    /// Returns an error if no model could use the variance.
+    fn check(&self, number: u64) -> Result<(), StoreError> {
+        match self {
+            Self::Value { noise_var, .. } => {
+                Ok(check_noise_var(number, *noise_var).map_err(noregret::Error::from)?)
+            }
+            Self::Failure { .. } | Self::Retry { .. } => Ok(()),
+        }
+    }
 }
 
 impl SharedStudy {
@@ -59,6 +69,7 @@ impl SharedStudy {
         worker: Option<&str>,
         now: Timestamp,
     ) -> Result<Vec<Verdict>, StoreError> {
+        results.iter().try_for_each(|(number, evaluation)| evaluation.check(*number))?;
         let clock = Clock::start(now);
         loop {
             let (mut verdicts, mut events) = (Vec::new(), Vec::new());
@@ -93,6 +104,7 @@ pub fn tell_one(
     evaluation: &Evaluation,
     now: Timestamp,
 ) -> Result<Option<Verdict>, StoreError> {
+    evaluation.check(number)?;
     loop {
         let position = store.last(study)?;
         let Some(record) = record_of(store, study, number)? else { return Ok(None) };

@@ -21,6 +21,8 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::range::{OutOfRange, Range};
+
 /// What a schedule may depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
@@ -34,6 +36,14 @@ pub struct Round {
     pub information_gain: f64,
 }
 
+/// A larger weight is pure exploration.
+const WEIGHTS: Range = Range::new(0.0, 1e6);
+/// Strictly between 0 and 1, by a margin that logarithms can tell.
+const PROBABILITIES: Range = Range::new(1e-15, 0.999_999);
+const EVENTS: Range = Range::new(1.0, 3.0);
+/// Only its logarithm counts.
+const SET_SIZES: Range = Range::new(1.0, 1e15);
+
 /// The weight of the standard deviation in an upper confidence bound, by round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
@@ -41,7 +51,8 @@ pub struct Round {
 pub enum BetaSchedule {
     /// The same weight in every round.
     Constant {
-        /// The weight, 0 or more.
+        /// The weight. From 0 to 1e6.
+        #[cfg_attr(feature = "schema", schemars(transform = WEIGHTS.stated()))]
         value: f64,
     },
     /// `sqrt(ln(t + 2))`, Kim et al. (2025), section 5.1, where `t` is 0 in the first round after the initial design
@@ -50,21 +61,26 @@ pub enum BetaSchedule {
     SqrtLog,
     /// `B + R sqrt(2 (gamma + 1 + ln(events / delta)))`, Chowdhury & Gopalan (2017), as in Kim et al. (2025).
     Chowdhury {
-        /// `B`: bound on the objective's norm in the kernel's space.
+        /// `B`: bound on the objective's norm in the kernel's space. From 0 to 1e6.
+        #[cfg_attr(feature = "schema", schemars(transform = WEIGHTS.stated()))]
         norm_bound: f64,
-        /// `R`: sub-Gaussian constant of the noise, its standard deviation if it is Gaussian.
+        /// `R`: sub-Gaussian constant of the noise, its standard deviation if it is Gaussian. From 0 to 1e6.
+        #[cfg_attr(feature = "schema", schemars(transform = WEIGHTS.stated()))]
         noise: f64,
-        /// Probability with which the confidence bound may fail, strictly between 0 and 1.
+        /// Probability with which the confidence bound may fail, from 1e-15 to 0.999999.
+        #[cfg_attr(feature = "schema", schemars(transform = PROBABILITIES.stated()))]
         delta: f64,
         /// Among how many events `delta` is shared: 1 for GP-UCB (Alg. 1), 2 for GP-TS (Alg. 2) and for UCB over a
-        /// random grid (Theorem 7), 3 for Thompson sampling over a random grid (Theorem 8).
+        /// random grid (Theorem 7), 3 for Thompson sampling over a random grid (Theorem 8). From 1 to 3.
         #[serde(default = "one")]
+        #[cfg_attr(feature = "schema", schemars(transform = EVENTS.stated()))]
         events: u8,
     },
     /// `0.2 ln(|X| t^2 pi^2 / 0.06)`, as the code behind Ren & Li, "TS-RSR", weighs its confidence bounds, with `t`
     /// counted from 1 (there from 0, which makes the first weight minus infinity).
     RenLi {
-        /// `|X|`: candidates to choose from.
+        /// `|X|`: candidates to choose from. From 1 to 1e15.
+        #[cfg_attr(feature = "schema", schemars(transform = SET_SIZES.stated()))]
         candidates: usize,
     },
     /// Srinivas et al. (2010): with `t` counted from 1, over a finite set Theorem 1,
@@ -73,34 +89,9 @@ pub enum BetaSchedule {
     ///
     /// Their experiments divide the square by 5; this is the printed form.
     Srinivas {
-        /// Probability with which the confidence bound may fail, strictly between 0 and 1.
+        /// Probability with which the confidence bound may fail, from 1e-15 to 0.999999.
+        #[cfg_attr(feature = "schema", schemars(transform = PROBABILITIES.stated()))]
         delta: f64,
-    },
-}
-
-/// An invalid schedule.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BetaError {
-    /// A weight, norm or noise below 0, infinite or NaN.
-    #[error("{field} is {value}, not a finite number from 0 on")]
-    Negative {
-        /// The field's name.
-        field: &'static str,
-        /// What it holds.
-        value: f64,
-    },
-    /// A probability of failure that is not strictly between 0 and 1.
-    #[error("delta is {delta}, not strictly between 0 and 1")]
-    Delta {
-        /// What was given.
-        delta: f64,
-    },
-    /// An invalid number of events.
-    #[error("events is {events}, not 1, 2 or 3")]
-    Events {
-        /// What was given.
-        events: u8,
     },
 }
 
@@ -129,18 +120,19 @@ impl BetaSchedule {
         }
     }
 
-    /// Whether every field is in its range.
-    pub fn validate(&self) -> Result<(), BetaError> {
+    /// Returns an error that names the first field out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
         match *self {
-            Self::Constant { value } => not_negative("value", value),
-            Self::SqrtLog | Self::RenLi { .. } => Ok(()),
+            Self::Constant { value } => WEIGHTS.check("value", value),
+            Self::SqrtLog => Ok(()),
+            Self::RenLi { candidates } => SET_SIZES.check("candidates", candidates),
             Self::Chowdhury { norm_bound, noise, delta, events } => {
-                not_negative("norm_bound", norm_bound)?;
-                not_negative("noise", noise)?;
-                probability(delta)?;
-                if (1..=3).contains(&events) { Ok(()) } else { Err(BetaError::Events { events }) }
+                WEIGHTS.check("norm_bound", norm_bound)?;
+                WEIGHTS.check("noise", noise)?;
+                PROBABILITIES.check("delta", delta)?;
+                EVENTS.check("events", f64::from(events))
             }
-            Self::Srinivas { delta } => probability(delta),
+            Self::Srinivas { delta } => PROBABILITIES.check("delta", delta),
         }
     }
 }
@@ -154,14 +146,6 @@ fn finite_set(size: f64, ln_t2: f64, delta: f64) -> f64 {
 fn unit_cube(d: f64, ln_t2: f64, delta: f64) -> f64 {
     let ln_grid = ln_t2 + (d * ((4.0 * d).ln() - delta.ln()).sqrt()).ln();
     2.0 * (ln_t2 + (2.0 * PI * PI / 3.0).ln() - delta.ln()) + 2.0 * d * ln_grid
-}
-
-fn not_negative(field: &'static str, value: f64) -> Result<(), BetaError> {
-    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(BetaError::Negative { field, value }) }
-}
-
-fn probability(delta: f64) -> Result<(), BetaError> {
-    if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(BetaError::Delta { delta }) }
 }
 
 fn one() -> u8 {
@@ -214,7 +198,7 @@ mod tests {
             Round { candidates: Some(usize::MAX), t: usize::MAX, ..ROUND },
             Round { dims: 10_000, t: usize::MAX, information_gain: 1e300, ..ROUND },
         ];
-        for delta in [f64::MIN_POSITIVE, 0.5, 1.0 - f64::EPSILON] {
+        for delta in [PROBABILITIES.least, 0.5, PROBABILITIES.most] {
             for schedule in [
                 BetaSchedule::Constant { value: 0.0 },
                 BetaSchedule::SqrtLog,
@@ -235,14 +219,11 @@ mod tests {
         for delta in [0.0, 1.0, -0.1, 1.5, f64::NAN] {
             let chowdhury = BetaSchedule::Chowdhury { norm_bound: 1.0, noise: 1.0, delta, events: 1 };
             for schedule in [chowdhury, BetaSchedule::Srinivas { delta }] {
-                assert!(matches!(schedule.validate(), Err(BetaError::Delta { .. })), "{schedule:?}");
+                assert_eq!(schedule.validate().unwrap_err().option, "delta", "{schedule:?}");
             }
         }
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
-            let field = |schedule: BetaSchedule| match schedule.validate() {
-                Err(BetaError::Negative { field, .. }) => field,
-                other => panic!("{schedule:?}: {other:?}"),
-            };
+            let field = |schedule: BetaSchedule| schedule.validate().unwrap_err().option;
             assert_eq!(field(BetaSchedule::Constant { value: bad }), "value");
             let chowdhury =
                 |norm_bound, noise| BetaSchedule::Chowdhury { norm_bound, noise, delta: 0.1, events: 1 };
@@ -251,9 +232,10 @@ mod tests {
         }
         for events in [0, 4] {
             let schedule = BetaSchedule::Chowdhury { norm_bound: 1.0, noise: 1.0, delta: 0.1, events };
-            assert_eq!(schedule.validate(), Err(BetaError::Events { events }));
+            assert_eq!(schedule.validate().unwrap_err().option, "events");
         }
-        assert_eq!(BetaError::Delta { delta: 2.0 }.to_string(), "delta is 2, not strictly between 0 and 1");
+        let error = BetaSchedule::Srinivas { delta: 2.0 }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "delta must be from 1e-15 to 0.999999, not 2");
     }
 
     #[test]

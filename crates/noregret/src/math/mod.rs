@@ -1,4 +1,4 @@
-//! Numerics that know nothing of optimisation: factorisations, special functions, points, streams, minimizers.
+//! Numerics that know nothing of optimisation: factorisations, special functions, points, ranges, streams, minimizers.
 
 pub mod adam;
 pub mod cholesky;
@@ -7,6 +7,7 @@ pub mod lbfgsb;
 pub mod minimum;
 pub mod nelder_mead;
 pub mod normal;
+pub mod range;
 pub mod rng;
 pub mod sobol;
 pub mod vector;

@@ -9,6 +9,24 @@ use super::multi_start::MultiStart;
 use crate::math::conjugate_gradient::ConjugateGradient;
 use crate::math::lbfgsb::Lbfgsb;
 use crate::math::nelder_mead::NelderMead;
+use crate::math::range::{OutOfRange, Range};
+
+/// Candidates that are kept cost 8 bytes for each evaluation.
+const CANDIDATES: Range = Range::new(1.0, 1e6);
+/// A climb takes milliseconds.
+const POLISHED: Range = Range::new(0.0, 1_000.0);
+/// Points of a grid cost 8 bytes for each parameter.
+const GRID: Range = Range::new(1.0, 1e7);
+/// A grid that grows ends here, where a round takes minutes.
+const LARGEST_GRID: usize = 1_000_000;
+const PER_ROUND: Range = Range::new(1.0, 1e5);
+const BUDGET: Range = Range::new(1e-9, 1e9);
+const FIRST: Range = Range::new(1.0, 1e6);
+const STARTS: Range = Range::new(1.0, 10_000.0);
+const START_GRID: Range = Range::new(0.0, 1e7);
+const TOLERANCE: Range = Range::new(1e-15, 1e6);
+const ITERATIONS: Range = Range::new(1.0, 1e5);
+const DIFFERENCE: Range = Range::new(1e-15, 1.0);
 
 /// How the acquisition function is maximized.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,35 +36,42 @@ pub enum Solver {
     /// Candidates kept from round to round, fresh ones around the best points, and the most promising polished: the
     /// fastest way to a good point. On a pool, every row.
     Auto {
-        /// Candidates kept; they grow with nothing but the number of refits.
+        /// Candidates kept; they grow with nothing but the number of refits. From 1 to 1e6.
         #[serde(default = "defaults::candidates")]
+        #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
         candidates: usize,
-        /// Candidates polished; 0 takes the best candidate as it is.
+        /// Candidates polished; 0 takes the best candidate as it is. From 0 to 1000.
         #[serde(default = "defaults::polished")]
+        #[cfg_attr(feature = "schema", schemars(transform = POLISHED.stated()))]
         polished: usize,
     },
-    /// `per_round * t` fresh uniform points in round `t`, or `size` if given.
+    /// `per_round * t` fresh uniform points in round `t` (at most a million), or `size` if given.
     RandomGrid {
-        /// The constant `c` of `|X_t| = c t`.
+        /// The constant `c` of `|X_t| = c t`. From 1 to 1e5.
         #[serde(default = "defaults::per_round")]
+        #[cfg_attr(feature = "schema", schemars(transform = PER_ROUND.stated()))]
         per_round: usize,
-        /// A fixed size in place of a growing one.
+        /// A fixed size in place of a growing one. From 1 to 1e7.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(transform = GRID.stated()))]
         size: Option<usize>,
     },
     /// Scrambled Sobol points.
     SobolGrid {
-        /// How many.
+        /// How many. From 1 to 1e7.
         #[serde(default = "defaults::sobol")]
+        #[cfg_attr(feature = "schema", schemars(transform = GRID.stated()))]
         size: usize,
     },
     /// A random grid that is just large enough to keep the accumulated inexactness below `budget * sqrt(t)`.
     AdaptiveGrid {
-        /// The constant of the budget.
+        /// The constant of the budget. From 1e-9 to 1e9.
         #[serde(default = "defaults::budget")]
+        #[cfg_attr(feature = "schema", schemars(transform = BUDGET.stated()))]
         budget: f64,
-        /// Size of the first grid.
+        /// Size of the first grid. From 1 to 1e6.
         #[serde(default = "defaults::per_round")]
+        #[cfg_attr(feature = "schema", schemars(transform = FIRST.stated()))]
         first: usize,
     },
     /// Multi-start L-BFGS-B.
@@ -62,17 +87,24 @@ pub enum Solver {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalConfig {
-    /// Climbs.
+    /// Climbs. From 1 to 10000.
+    #[cfg_attr(feature = "schema", schemars(transform = STARTS.stated()))]
     pub starts: usize,
-    /// Sobol points from which the best are the starts; 0 starts from uniform points.
+    /// Sobol points from which the best are the starts; 0 starts from uniform points. From 0 to 1e7.
+    #[cfg_attr(feature = "schema", schemars(transform = START_GRID.stated()))]
     pub grid: usize,
-    /// Gradient, or size of the simplex, that counts as converged.
+    /// Gradient, or size of the simplex, that counts as converged. From 1e-15 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
     pub tolerance: f64,
     /// Nelder-Mead: spread of the simplex's utilities that counts as converged; by default the same as `tolerance`.
+    /// From 1e-15 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
     pub value_tolerance: Option<f64>,
-    /// Iterations allowed a dimension.
+    /// Iterations allowed a dimension. From 1 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = ITERATIONS.stated()))]
     pub iterations: usize,
-    /// Step of finite differences in place of analytic gradients.
+    /// Step of finite differences in place of analytic gradients. From 1e-15 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = DIFFERENCE.stated()))]
     pub finite_difference: Option<f64>,
     /// What is done with integers and categories.
     pub discrete: Discrete,
@@ -119,18 +151,6 @@ mod defaults {
     }
 }
 
-/// An invalid setting of a solver.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("solver `{solver}` needs a positive {field}, not {value}")]
-pub struct SolverError {
-    /// Its name.
-    pub solver: &'static str,
-    /// Which setting.
-    pub field: &'static str,
-    /// Its value.
-    pub value: f64,
-}
-
 impl Solver {
     /// Its name in study files and on the command line.
     pub fn name(&self) -> &'static str {
@@ -146,28 +166,43 @@ impl Solver {
     }
 
     /// Checks what serde cannot.
-    pub fn validate(&self) -> Result<(), SolverError> {
-        let positive = |field, value: f64| {
-            if value > 0.0 && value.is_finite() {
-                Ok(())
-            } else {
-                Err(SolverError { solver: self.name(), field, value })
-            }
-        };
+    pub fn validate(&self) -> Result<(), OutOfRange> {
         match self {
-            Solver::Auto { candidates, .. } => positive("candidates", *candidates as f64),
-            Solver::RandomGrid { per_round, size } => positive("per_round", *per_round as f64)
-                .and_then(|()| positive("size", size.unwrap_or(1) as f64)),
-            Solver::SobolGrid { size } => positive("size", *size as f64),
+            Solver::Auto { candidates, polished } => {
+                CANDIDATES.check("solver.candidates", *candidates)?;
+                POLISHED.check("solver.polished", *polished)
+            }
+            Solver::RandomGrid { per_round, size } => {
+                PER_ROUND.check("solver.per_round", *per_round)?;
+                GRID.check("solver.size", *size)
+            }
+            Solver::SobolGrid { size } => GRID.check("solver.size", *size),
             Solver::AdaptiveGrid { budget, first } => {
-                positive("budget", *budget).and_then(|()| positive("first", *first as f64))
+                BUDGET.check("solver.budget", *budget)?;
+                FIRST.check("solver.first", *first)
             }
             Solver::Lbfgsb(local) | Solver::NelderMead(local) | Solver::Cg(local) => {
-                positive("starts", local.starts as f64)
-                    .and_then(|()| positive("tolerance", local.tolerance))
-                    .and_then(|()| positive("value_tolerance", local.value_tolerance.unwrap_or(1.0)))
-                    .and_then(|()| positive("iterations", local.iterations as f64))
-                    .and_then(|()| positive("finite_difference", local.finite_difference.unwrap_or(1.0)))
+                STARTS.check("solver.starts", local.starts)?;
+                START_GRID.check("solver.grid", local.grid)?;
+                TOLERANCE.check("solver.tolerance", local.tolerance)?;
+                TOLERANCE.check("solver.value_tolerance", local.value_tolerance)?;
+                ITERATIONS.check("solver.iterations", local.iterations)?;
+                DIFFERENCE.check("solver.finite_difference", local.finite_difference)
+            }
+        }
+    }
+
+    /// The largest number of points that it holds at once, by the name of the option that says it.
+    pub fn most_points(&self) -> (&'static str, usize) {
+        match self {
+            Solver::Auto { candidates, .. } => ("solver.candidates", *candidates),
+            Solver::RandomGrid { per_round, size: None } => ("solver.per_round", *per_round),
+            Solver::RandomGrid { size: Some(size), .. } | Solver::SobolGrid { size } => {
+                ("solver.size", *size)
+            }
+            Solver::AdaptiveGrid { first, .. } => ("solver.first", *first),
+            Solver::Lbfgsb(local) | Solver::NelderMead(local) | Solver::Cg(local) => {
+                ("solver.grid", local.grid.max(local.starts))
             }
         }
     }
@@ -187,9 +222,9 @@ impl Solver {
     pub fn build(&self, t: usize, dims: usize, grid: Option<usize>) -> Option<Box<dyn Maximize>> {
         Some(match self {
             Solver::Auto { .. } => return None,
-            Solver::RandomGrid { per_round, size } => {
-                Box::new(RandomGrid { size: size.unwrap_or(per_round * (t + 1)) })
-            }
+            Solver::RandomGrid { per_round, size } => Box::new(RandomGrid {
+                size: size.unwrap_or(per_round.saturating_mul(t + 1).min(LARGEST_GRID)),
+            }),
             Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
             Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
             Solver::Lbfgsb(local) => local.build(LocalMethod::Lbfgsb(Lbfgsb {
@@ -274,7 +309,7 @@ mod tests {
     #[test]
     fn settings_out_of_range_are_named() {
         let bad = Solver::NelderMead(LocalConfig { value_tolerance: Some(0.0), ..LocalConfig::default() });
-        assert_eq!(bad.validate().unwrap_err().field, "value_tolerance");
+        assert_eq!(bad.validate().unwrap_err().option, "solver.value_tolerance");
     }
 
     fn parse(json: &str) -> Result<Solver, serde_json::Error> {
@@ -324,18 +359,18 @@ mod tests {
     }
 
     #[test]
-    fn settings_must_be_positive() {
-        let field = |json: &str| parse(json).unwrap().validate().unwrap_err().field;
-        assert_eq!(field(r#"{"name": "auto", "candidates": 0}"#), "candidates");
-        assert_eq!(field(r#"{"name": "random-grid", "per_round": 0}"#), "per_round");
-        assert_eq!(field(r#"{"name": "random-grid", "size": 0}"#), "size");
-        assert_eq!(field(r#"{"name": "sobol-grid", "size": 0}"#), "size");
-        assert_eq!(field(r#"{"name": "adaptive-grid", "budget": -0.1}"#), "budget");
-        assert_eq!(field(r#"{"name": "adaptive-grid", "first": 0}"#), "first");
-        assert_eq!(field(r#"{"name": "lbfgsb", "starts": 0}"#), "starts");
-        assert_eq!(field(r#"{"name": "nelder-mead", "tolerance": 0}"#), "tolerance");
-        assert_eq!(field(r#"{"name": "cg", "iterations": 0}"#), "iterations");
-        assert_eq!(field(r#"{"name": "cg", "finite_difference": 0}"#), "finite_difference");
+    fn settings_of_zero_are_named() {
+        let field = |json: &str| parse(json).unwrap().validate().unwrap_err().option;
+        assert_eq!(field(r#"{"name": "auto", "candidates": 0}"#), "solver.candidates");
+        assert_eq!(field(r#"{"name": "random-grid", "per_round": 0}"#), "solver.per_round");
+        assert_eq!(field(r#"{"name": "random-grid", "size": 0}"#), "solver.size");
+        assert_eq!(field(r#"{"name": "sobol-grid", "size": 0}"#), "solver.size");
+        assert_eq!(field(r#"{"name": "adaptive-grid", "budget": -0.1}"#), "solver.budget");
+        assert_eq!(field(r#"{"name": "adaptive-grid", "first": 0}"#), "solver.first");
+        assert_eq!(field(r#"{"name": "lbfgsb", "starts": 0}"#), "solver.starts");
+        assert_eq!(field(r#"{"name": "nelder-mead", "tolerance": 0}"#), "solver.tolerance");
+        assert_eq!(field(r#"{"name": "cg", "iterations": 0}"#), "solver.iterations");
+        assert_eq!(field(r#"{"name": "cg", "finite_difference": 0}"#), "solver.finite_difference");
     }
 
     #[test]

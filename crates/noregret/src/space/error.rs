@@ -33,6 +33,8 @@ pub enum SpaceError {
     DuplicateChoice { name: String, choice: Value },
     #[error("parameter `{name}`: a choice must be a finite number, text, true or false, not {choice}")]
     NonFiniteChoice { name: String, choice: Value },
+    #[error("parameter `{name}`: {} has a NUL, which no command line can hold", quoted(choice))]
+    NulChoice { name: String, choice: Value },
 
     // Constraints.
     #[error("constraint `{name}` is declared twice")]
@@ -72,6 +74,8 @@ pub enum SpaceError {
     FeatureTooLarge { row: usize, column: usize, value: f64 },
     #[error("a pool of {rows} rows needs as many ids, not {ids}")]
     IdCount { rows: usize, ids: usize },
+    #[error("row {row} of the pool (from 0): the id {id:?} has a NUL, which no command line can hold")]
+    NulId { row: usize, id: String },
     #[error("rows {first} and {second} of the pool (from 0) share the id {id:?}; ids must be unique")]
     DuplicateId { id: String, first: usize, second: usize },
     #[error("a pool of {dims} features needs as many names, not {names}")]
@@ -92,6 +96,7 @@ impl SpaceError {
             | Self::NoChoices { name }
             | Self::DuplicateChoice { name, .. }
             | Self::NonFiniteChoice { name, .. }
+            | Self::NulChoice { name, .. }
             | Self::UnknownParameter { name, .. }
             | Self::MissingParameter { name }
             | Self::WrongType { name, .. }

@@ -85,6 +85,11 @@ impl TryFrom<Ids> for UniqueIds {
     type Error = SpaceError;
 
     fn try_from(mut ids: Ids) -> Result<Self, SpaceError> {
+        if ids.text.contains('\0')
+            && let Some(row) = (0..ids.len()).find(|&row| ids.get(row).contains('\0'))
+        {
+            return Err(SpaceError::NulId { row, id: ids.get(row).to_owned() });
+        }
         ids.text.shrink_to_fit();
         ids.ends.shrink_to_fit();
         let mut by_hash: Vec<usize> = (0..ids.len()).collect();

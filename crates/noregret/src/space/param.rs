@@ -119,6 +119,9 @@ fn check_choices(name: &str, choices: &[Value]) -> Result<(), SpaceError> {
         return Err(SpaceError::NoChoices { name: name.to_owned() });
     }
     for (i, choice) in choices.iter().enumerate() {
+        if matches!(choice, Value::Text(text) if text.contains('\0')) {
+            return Err(SpaceError::NulChoice { name: name.to_owned(), choice: choice.clone() });
+        }
         if !choice.is_finite() {
             return Err(SpaceError::NonFiniteChoice { name: name.to_owned(), choice: choice.clone() });
         }
@@ -183,6 +186,7 @@ mod tests {
         let check = |choices: Vec<Value>| Param::Categorical { choices }.check("c");
         assert!(matches!(check(vec![]), Err(SpaceError::NoChoices { .. })));
         assert!(matches!(check(vec![1.into(), 1.0.into()]), Err(SpaceError::DuplicateChoice { .. })));
+        assert!(matches!(check(vec!["a".into(), "b\0".into()]), Err(SpaceError::NulChoice { .. })));
         assert!(matches!(check(vec![f64::NAN.into()]), Err(SpaceError::NonFiniteChoice { .. })));
         assert_eq!(check(vec![1.into(), true.into(), "1".into()]), Ok(()));
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::{Demand, Table, TooMuchMemory};
 use super::{Strategy, arms, auto, gp, model_free, networks, trees};
 use crate::error::Result;
 use crate::space::nearest;
@@ -28,6 +29,13 @@ macro_rules! algorithms {
                 }
             }
 
+            /// The largest tables that it keeps in memory over a space of `dims` coordinates.
+            fn tables(&self, dims: usize) -> Vec<Table> {
+                match self {
+                    $(Self::$variant(config) => config.tables(dims),)*
+                }
+            }
+
             /// Builds the strategy; returns an error if a setting is invalid.
             pub fn build(&self) -> Result<Box<dyn Strategy>> {
                 fn boxed<C, S: Strategy + 'static>(
@@ -36,9 +44,12 @@ macro_rules! algorithms {
                 ) -> Result<Box<dyn Strategy>> {
                     Ok(Box::new(build(config)?))
                 }
-                match self.clone() {
+                let strategy = match self.clone() {
                     $(Self::$variant(config) => boxed::<$config, _>($build, config),)*
-                }
+                }?;
+                // By the options alone; over a space there are more coordinates.
+                self.check_memory(1)?;
+                Ok(strategy)
             }
         }
     };
@@ -50,10 +61,12 @@ macro_rules! algorithms {
 #[serde(deny_unknown_fields)]
 pub struct NoOptions {}
 
+impl Demand for NoOptions {}
+
 // Variant and options, name, how it is built, where it was published, what it is for.
 algorithms! {
     /// The best default we know.
-    Auto(auto::AutoConfig) = "auto", |config| Ok(auto::Auto::new(config)),
+    Auto(auto::AutoConfig) = "auto", auto::Auto::new,
         "",
         "the default: chooses for you, and says what it chose and why";
 
@@ -241,38 +254,6 @@ pub enum AlgorithmError {
         /// The reason, in words.
         problem: String,
     },
-    /// An option is out of range.
-    #[error("{option} must be {range}, not {value}")]
-    OutOfRange {
-        /// Which option.
-        option: &'static str,
-        /// The valid range.
-        range: &'static str,
-        /// What was given.
-        value: f64,
-    },
-}
-
-impl AlgorithmError {
-    /// Returns an error unless the option `fits` its range.
-    pub(crate) fn check(
-        option: &'static str,
-        value: f64,
-        fits: bool,
-        range: &'static str,
-    ) -> Result<(), Self> {
-        if fits { Ok(()) } else { Err(Self::OutOfRange { option, range, value }) }
-    }
-
-    /// Returns an error unless the option is a positive number.
-    pub(crate) fn check_positive(option: &'static str, value: f64) -> Result<(), Self> {
-        Self::check(option, value, value > 0.0 && value.is_finite(), "positive and finite")
-    }
-
-    /// Returns an error unless the option is at least 1.
-    pub(crate) fn check_count(option: &'static str, count: usize) -> Result<(), Self> {
-        Self::check(option, count as f64, count > 0, "at least 1")
-    }
 }
 
 impl Default for Algorithm {
@@ -320,6 +301,11 @@ impl Algorithm {
             }
         }
         parse(options).map_err(|e| refuse(e.to_string()))
+    }
+
+    /// Returns an error if it would need too much memory over a space of `dims` coordinates.
+    pub fn check_memory(&self, dims: usize) -> Result<(), TooMuchMemory> {
+        self.tables(dims).iter().try_for_each(Table::check)
     }
 
     /// Its options by name.

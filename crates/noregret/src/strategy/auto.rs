@@ -21,6 +21,7 @@ use crate::strategy::gp::gp_ei::{GpEi, GpEiConfig};
 use crate::strategy::gp::search::trust_region::TrustRegion;
 use crate::strategy::gp::{GpOptions, OnGp};
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, INITIAL_POINTS};
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::hyperparameters::{Prior, Tunable};
 use crate::surrogate::gp::kernel::Form;
@@ -40,9 +41,12 @@ const FINISH: f64 = 0.65;
 #[serde(default, deny_unknown_fields)]
 pub struct AutoConfig {
     /// Points before the model is asked; by default twice as many as parameters, from 5 to 20, or as many as parameters up to 50;
-    /// at most a third of all trials.
+    /// at most a third of all trials. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
 }
+
+impl Demand for AutoConfig {}
 
 /// The default strategy.
 #[derive(Debug)]
@@ -53,9 +57,10 @@ pub struct Auto {
 }
 
 impl Auto {
-    /// The strategy.
-    pub fn new(config: AutoConfig) -> Self {
-        Self { config, chosen: None }
+    /// Builds the algorithm; returns an error if an option is invalid.
+    pub fn new(config: AutoConfig) -> Result<Self> {
+        INITIAL_POINTS.check("initial_points", config.initial_points)?;
+        Ok(Self { config, chosen: None })
     }
 }
 
@@ -215,7 +220,7 @@ mod tests {
     fn few_trials_are_not_all_spent_on_the_design() {
         let space = Space::bounds(&[(0.0, 1.0); 10]).unwrap();
         let mut history = History::new(space, Duplicates::Avoid);
-        let mut auto = Auto::new(AutoConfig::default());
+        let mut auto = Auto::new(AutoConfig::default()).unwrap();
         let mut rng = Seed(7).stream(Purpose::Experiment, 0, 0);
         let mut by_model = Vec::new();
         for i in 0..8 {
@@ -244,7 +249,7 @@ mod tests {
             let y = -x.iter().map(|x| (x - 0.5).powi(2)).sum::<f64>() + noise;
             history.add(&Choice { x, row: None }, Outcome::Value { y, noise_variance: None });
         }
-        let mut auto = Auto::new(AutoConfig::default());
+        let mut auto = Auto::new(AutoConfig::default()).unwrap();
         let proposal = auto.propose(&history, NonZeroUsize::new(8), &mut rng).unwrap();
         assert!(proposal.diagnostics.notes.iter().any(|note| note.starts_with("auto chose gp-ei")));
         for (i, a) in proposal.choices.iter().enumerate() {
@@ -262,7 +267,7 @@ mod tests {
         for huge in [1e300, -1e300, 1e308, -1e308] {
             for at in [0.1, 0.5, 0.9] {
                 let mut history = History::new(space.clone(), Duplicates::Avoid);
-                let mut auto = Auto::new(AutoConfig::default());
+                let mut auto = Auto::new(AutoConfig::default()).unwrap();
                 let mut rng = Seed(8).stream(Purpose::Experiment, 0, 0);
                 let told = [(0.0, 0.0), (0.0, 0.0), (at, huge), (0.0, -7.374), (0.375_733, -5.714)];
                 for (x, y) in told {
@@ -282,7 +287,7 @@ mod tests {
         let space =
             names.iter().fold(Space::builder(), |space, name| space.int(*name, 0, 8)).build().unwrap();
         let mut history = History::new(space.clone(), Duplicates::Avoid);
-        let mut auto = Auto::new(AutoConfig::default());
+        let mut auto = Auto::new(AutoConfig::default()).unwrap();
         let mut rng = Seed(6).stream(Purpose::Experiment, 0, 0);
         for i in 0..60 {
             let mut proposal = auto.propose(&history, NonZeroUsize::new(1), &mut rng).unwrap();

@@ -7,6 +7,7 @@ pub(crate) mod dataset;
 pub mod diagnostics;
 pub mod gp;
 pub mod history;
+pub mod limits;
 pub mod memo;
 pub mod model_free;
 pub mod networks;

@@ -1,7 +1,7 @@
 //! The description of a study, and its revival from a log.
 
 use super::recommend::Recommender;
-use super::{Direction, Event, Study, StudyError};
+use super::{Direction, Event, Study, StudyError, TRIALS};
 use crate::error::Error;
 use crate::math::rng::Seed;
 use crate::space::Space;
@@ -55,7 +55,7 @@ impl StudyBuilder {
         self
     }
 
-    /// The total number of trials, if known; unknown by default. See [`Study::plan`].
+    /// The total number of trials, if known; unknown by default. At most 1e9. See [`Study::plan`].
     #[must_use]
     pub fn trials(mut self, trials: impl Into<Option<usize>>) -> Self {
         self.trials = trials.into();
@@ -64,18 +64,21 @@ impl StudyBuilder {
 
     /// A new study.
     pub fn build(self) -> Result<Study, Error> {
+        TRIALS.check("trials", self.trials).map_err(StudyError::from)?;
         self.replay(Vec::new())
     }
 
     /// Replays a log. Returns an error if an event does not fit the study.
     pub fn replay(self, events: Vec<Event>) -> Result<Study, Error> {
         let space = self.space.ok_or(StudyError::NoSpace)?;
+        let strategy = self.algorithm.build()?;
+        self.algorithm.check_memory(space.dims())?;
         let mut history = History::new(space, self.duplicates);
         history.set_budget(self.trials);
         let mut study = Study {
             direction: self.direction,
             seed: Seed(self.seed),
-            strategy: self.algorithm.build()?,
+            strategy,
             algorithm: self.algorithm,
             history,
             trials: Vec::new(),

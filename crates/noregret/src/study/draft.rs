@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::{Added, Asked, Enqueued, Study, StudyError, check_noise_var};
+use super::{Added, Asked, BATCHES, Enqueued, Study, StudyError, check_noise_var};
 use crate::error::Error;
 use crate::math::rng::Purpose;
 use crate::space::Params;
@@ -19,6 +19,7 @@ impl Study {
     }
 
     pub(super) fn propose(&mut self, q: Option<NonZeroUsize>) -> Result<Proposal, Error> {
+        BATCHES.check("n", q.map(NonZeroUsize::get)).map_err(StudyError::from)?;
         let (seed, t) = (self.seed, self.turn);
         let rng = || seed.stream(Purpose::Propose, t, 0);
         let error = match self.strategy.propose(&self.history, q, &mut rng()) {

@@ -1,5 +1,7 @@
 //! Invalid calls of a study.
 
+use super::NOISE_VARIANCES;
+use crate::math::range::OutOfRange;
 use crate::space::Params;
 
 /// An invalid call of a study.
@@ -15,13 +17,16 @@ pub enum StudyError {
         asked: usize,
     },
     /// An invalid noise variance.
-    #[error("trial {number}: a noise variance must be finite and not negative, not {value}")]
+    #[error("trial {number}: a noise variance must be from {NOISE_VARIANCES}, not {value}")]
     NoiseVariance {
         /// The trial.
         number: u64,
         /// What was told.
         value: f64,
     },
+    /// A number out of its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// No points were asked for.
     #[error("ask for at least one point")]
     AskedForNothing,
@@ -69,12 +74,11 @@ pub enum StudyError {
     },
 }
 
-/// Returns an error unless the noise variance of trial `number` is finite and not negative.
+/// Returns an error unless the noise variance of trial `number` is in [`NOISE_VARIANCES`]. A log may have others: they count as the largest
+/// that a model takes.
 pub fn check_noise_var(number: u64, noise_var: Option<f64>) -> Result<(), StudyError> {
     match noise_var {
-        Some(value) if !(value >= 0.0 && value.is_finite()) => {
-            Err(StudyError::NoiseVariance { number, value })
-        }
+        Some(value) if !NOISE_VARIANCES.contains(value) => Err(StudyError::NoiseVariance { number, value }),
         _ => Ok(()),
     }
 }

@@ -8,9 +8,9 @@ use crate::strategy::algorithm::Algorithm;
 /// Options of [`minimize`].
 #[derive(Clone, Debug)]
 pub struct MinimizeOptions {
-    /// Total number of evaluations.
+    /// Total number of evaluations, at most 1e9.
     pub trials: usize,
-    /// Batch size: points proposed together.
+    /// Batch size: points proposed together, at most 1e5.
     pub batch: usize,
     /// The algorithm.
     pub algorithm: Algorithm,

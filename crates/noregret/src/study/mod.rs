@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod fold;
 mod insight;
+mod limits;
 mod minimize;
 mod predict;
 mod recommend;
@@ -23,6 +24,7 @@ pub use builder::StudyBuilder;
 pub use error::{StudyError, check_noise_var};
 pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
 pub use insight::{Insight, RemainingRegret};
+pub use limits::{BATCHES, NOISE_VARIANCES, TRIALS};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
 pub use predict::Prediction;
 pub use recommend::Recommendation;
@@ -96,7 +98,7 @@ impl Study {
     }
 
     /// Proposes `n` points jointly, given the running trials, and hands them out as trials. Returns fewer if a finite space
-    /// has fewer left.
+    /// has fewer left. `n` is from 1 to 1e5.
     pub fn ask(&mut self, n: usize) -> Result<Vec<Trial>, Error> {
         let q = NonZeroUsize::new(n).ok_or(StudyError::AskedForNothing)?;
         self.ask_for(Some(q))
@@ -127,7 +129,7 @@ impl Study {
         self.tell_with_noise(number, value, None)
     }
 
-    /// Tells the value of a trial and the variance of its noise.
+    /// Tells the value of a trial and the variance of its noise, from 0 to 1e150.
     pub fn tell_with_noise(
         &mut self,
         number: u64,

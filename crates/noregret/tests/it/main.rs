@@ -15,6 +15,9 @@ mod golden;
 #[cfg(test)]
 mod images;
 #[cfg(test)]
+#[cfg(feature = "schema")]
+mod option_ranges;
+#[cfg(test)]
 mod planned;
 #[cfg(test)]
 mod properties;
@@ -22,5 +25,7 @@ mod properties;
 mod sklearn;
 #[cfg(test)]
 mod statistical;
+#[cfg(test)]
+mod torture;
 #[cfg(test)]
 mod value_stability;

@@ -47,7 +47,7 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &ArmSet, rounds: 
         outputscale: fixed(1.0),
         noise: fixed(NOISE * NOISE),
         standardize: false,
-        refit_growth: f64::MAX, // nothing is fitted
+        refit_growth: 1e9, // nothing is fitted
         ..GpConfig::default()
     };
     let inclusion = if setting == Setting::Paper { Inclusion::Paper } else { Inclusion::Code };

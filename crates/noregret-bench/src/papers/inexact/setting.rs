@@ -67,7 +67,7 @@ pub(super) fn model(setting: Setting, side: f64) -> GpConfig {
         outputscale: Tunable::fixed(1.0),
         noise: Tunable::fixed(1e-4),
         standardize: false,
-        fit_points: usize::MAX,
+        fit_points: 20_000,
         refit_growth: 0.0,
         warm_start: false,
         ..GpConfig::default()

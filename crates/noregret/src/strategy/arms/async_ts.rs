@@ -17,6 +17,7 @@ use crate::maximize::MaximizeError;
 use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::model::SparseModel;
 use crate::strategy::history::{Duplicates, History};
+use crate::strategy::limits::{Demand, Table};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::nystrom::Nystrom;
@@ -34,6 +35,12 @@ pub struct AsyncTsConfig {
     pub arms: ArmOptions,
 }
 
+impl Demand for AsyncTsConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.arms.tables(Some(self.arms.sparse.max_atoms), dims)
+    }
+}
+
 /// Asynchronous Thompson sampling.
 #[derive(Debug)]
 pub struct AsyncTs {
@@ -44,7 +51,7 @@ pub struct AsyncTs {
 impl AsyncTs {
     /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: AsyncTsConfig) -> Result<Self> {
-        config.arms.sparse.validate()?;
+        config.arms.validate()?;
         Ok(Self { model: SparseModel::new(config.arms.sparse.clone(), false), config })
     }
 }

@@ -26,14 +26,15 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::model::bounds::{Bounds, Score};
 use crate::strategy::arms::model::shrinkage::{Rule, Shrinkage};
-use crate::strategy::arms::model::{ArmsState, SparseModel};
+use crate::strategy::arms::model::{ArmsState, EVERYTHING, SparseModel};
 use crate::strategy::history::{Choice, Duplicates, History};
+use crate::strategy::limits::{Demand, Table};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::nystrom::Pulls;
@@ -50,26 +51,44 @@ pub enum Radius {
     Paper,
 }
 
+pub(crate) const THRESHOLD: Range = Range::new(1.0, 1e9);
+pub(crate) const NORM: Range = Range::new(1e-9, 1e9);
+/// Strictly between 0 and 1.
+pub(crate) const DELTA: Range = Range::new(1e-15, 0.999_999);
+const PARALLEL: Range = Range::new(1.0, 1e5);
+pub(crate) const MAX_BATCH: Range = Range::new(1.0, 1e5);
+
 /// Settings of BBKB, of its local rule and of BKB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct BbkbConfig {
-    /// The factor `C`: by default 2, and 1 (batches of one) for `bkb`.
+    /// The factor `C`: by default 2, and 1 (batches of one) for `bkb`. From 1 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = THRESHOLD.stated()))]
     pub threshold: Option<f64>,
     /// Which radius.
     pub radius: Radius,
-    /// Bound of the function's norm, in units of the kernel's.
+    /// Bound of the function's norm, in units of the kernel's. From 1e-9 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = NORM.stated()))]
     pub norm: f64,
-    /// Probability that an interval misses.
+    /// Probability that an interval misses. From 1e-15 to 0.999999.
+    #[cfg_attr(feature = "schema", schemars(transform = DELTA.stated()))]
     pub delta: f64,
-    /// Explore by largest variance until batches of about this size are safe (Alg. 3).
+    /// Explore by largest variance until batches of about this size are safe (Alg. 3). From 1 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = PARALLEL.stated()))]
     pub parallel: Option<usize>,
-    /// Points of a batch at most.
+    /// Points of a batch at most. From 1 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = MAX_BATCH.stated()))]
     pub max_batch: usize,
     /// Model and first points.
     #[serde(flatten)]
     pub arms: ArmOptions,
+}
+
+impl Demand for BbkbConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.arms.tables(Some(self.arms.sparse.max_atoms), dims)
+    }
 }
 
 impl Default for BbkbConfig {
@@ -115,21 +134,22 @@ impl Bbkb {
     }
 
     pub(crate) fn new(name: &'static str, rule: Rule, threshold: f64, config: BbkbConfig) -> Result<Self> {
-        config.arms.sparse.validate()?;
+        config.arms.validate()?;
         let threshold = config.threshold.unwrap_or(threshold);
-        let fits = threshold >= 1.0 && threshold.is_finite();
-        AlgorithmError::check("threshold", threshold, fits, "1 or more")?;
-        AlgorithmError::check_positive("norm", config.norm)?;
-        let fits = config.delta > 0.0 && config.delta < 1.0;
-        AlgorithmError::check("delta", config.delta, fits, "between 0 and 1")?;
-        AlgorithmError::check_count("max_batch", config.max_batch)?;
-        AlgorithmError::check_count("parallel", config.parallel.unwrap_or(1))?;
+        THRESHOLD.check("threshold", threshold)?;
+        NORM.check("norm", config.norm)?;
+        DELTA.check("delta", config.delta)?;
+        MAX_BATCH.check("max_batch", config.max_batch)?;
+        PARALLEL.check("parallel", config.parallel)?;
         let model = SparseModel::new(config.arms.sparse.clone(), true);
         Ok(Self { name, rule, threshold, exact: false, config, model })
     }
 
-    pub(crate) fn exact(self, exact: bool) -> Self {
-        Self { exact, ..self }
+    pub(crate) fn exact(mut self) -> Self {
+        let sparse = &mut self.config.arms.sparse;
+        (sparse.qbar, sparse.max_atoms) = (EVERYTHING, usize::MAX);
+        let model = SparseModel::new(sparse.clone(), true);
+        Self { exact: true, model, ..self }
     }
 
     /// The radius, by the sum of logarithms so far.
@@ -361,14 +381,15 @@ mod tests {
     fn settings_out_of_range_are_named() {
         let refused = |config: BbkbConfig| Bbkb::global(config).unwrap_err().to_string();
         assert!(
-            refused(BbkbConfig { threshold: Some(0.5), ..config() }).contains("threshold must be 1 or more")
+            refused(BbkbConfig { threshold: Some(0.5), ..config() })
+                .contains("threshold must be from 1 to 1e9")
         );
-        assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be between 0 and 1"));
+        assert!(refused(BbkbConfig { delta: 1.0, ..config() }).contains("delta must be from 1e-15"));
         assert!(refused(BbkbConfig { max_batch: 0, ..config() }).contains("max_batch"));
         let sparse = SparseConfig { qbar: -1.0, ..SparseConfig::default() };
         assert!(
             refused(BbkbConfig { arms: ArmOptions { sparse, initial_points: None }, ..config() })
-                .contains("qbar must be positive")
+                .contains("sparse.qbar must be from 1e-9")
         );
     }
 }

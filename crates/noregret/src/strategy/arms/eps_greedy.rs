@@ -10,26 +10,36 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::model::SparseModel;
 use crate::strategy::arms::model::bounds::{Bounds, Pick, Score};
 use crate::strategy::history::{Duplicates, History};
+use crate::strategy::limits::{Demand, Table};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
+
+const EPSILON: Range = Range::new(0.0, 1.0);
 
 /// Settings of epsilon-greedy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EpsGreedyConfig {
-    /// The probability of a random arm.
+    /// The probability of a random arm. From 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = EPSILON.stated()))]
     pub epsilon: f64,
     /// Model and first points.
     #[serde(flatten)]
     pub arms: ArmOptions,
+}
+
+impl Demand for EpsGreedyConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.arms.tables(Some(self.arms.sparse.max_atoms), dims)
+    }
 }
 
 impl Default for EpsGreedyConfig {
@@ -48,9 +58,8 @@ pub struct EpsGreedy {
 impl EpsGreedy {
     /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: EpsGreedyConfig) -> Result<Self> {
-        config.arms.sparse.validate()?;
-        let fits = (0.0..=1.0).contains(&config.epsilon);
-        AlgorithmError::check("epsilon", config.epsilon, fits, "between 0 and 1")?;
+        config.arms.validate()?;
+        EPSILON.check("epsilon", config.epsilon)?;
         Ok(Self { model: SparseModel::new(config.arms.sparse.clone(), true), config })
     }
 }

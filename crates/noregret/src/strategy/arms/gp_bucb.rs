@@ -11,25 +11,31 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius};
-use crate::strategy::arms::model::EVERYTHING;
+#[cfg(feature = "schema")]
+use crate::strategy::arms::bbkb::{DELTA, MAX_BATCH, NORM, THRESHOLD};
 use crate::strategy::arms::model::shrinkage::Rule;
+use crate::strategy::limits::{Demand, Table};
 
 /// Settings of GP-BUCB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GpBucbConfig {
-    /// The factor `C`.
+    /// The factor `C`. From 1 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = THRESHOLD.stated()))]
     pub threshold: f64,
     /// Exact variances, at a cost that grows with the square of the distinct arms; `max_atoms` does not apply.
     pub exact: bool,
     /// Which radius.
     pub radius: Radius,
-    /// Bound of the function's norm, in units of the kernel's.
+    /// Bound of the function's norm, in units of the kernel's. From 1e-9 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = NORM.stated()))]
     pub norm: f64,
-    /// Probability that an interval misses.
+    /// Probability that an interval misses. From 1e-15 to 0.999999.
+    #[cfg_attr(feature = "schema", schemars(transform = DELTA.stated()))]
     pub delta: f64,
-    /// Points of a batch at most.
+    /// Points of a batch at most. From 1 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = MAX_BATCH.stated()))]
     pub max_batch: usize,
     /// Model and first points.
     #[serde(flatten)]
@@ -43,16 +49,19 @@ impl Default for GpBucbConfig {
     }
 }
 
+impl Demand for GpBucbConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.arms.tables((!self.exact).then_some(self.arms.sparse.max_atoms), dims)
+    }
+}
+
 impl GpBucbConfig {
     /// The strategy.
     pub fn build(self) -> Result<Bbkb> {
-        let Self { threshold, exact, radius, norm, delta, max_batch, mut arms } = self;
-        arms.sparse.validate()?;
-        if exact {
-            (arms.sparse.qbar, arms.sparse.max_atoms) = (EVERYTHING, usize::MAX);
-        }
+        let Self { threshold, exact, radius, norm, delta, max_batch, arms } = self;
         let threshold = Some(threshold);
         let config = BbkbConfig { threshold, radius, norm, delta, parallel: None, max_batch, arms };
-        Ok(Bbkb::new("gp-bucb", Rule::Product, 2.0, config)?.exact(exact))
+        let bbkb = Bbkb::new("gp-bucb", Rule::Product, 2.0, config)?;
+        Ok(if exact { bbkb.exact() } else { bbkb })
     }
 }

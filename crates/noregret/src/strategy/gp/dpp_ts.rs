@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::math::cholesky::Cholesky;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Taken};
 use crate::strategy::gp::search::draws::Draws;
@@ -30,12 +31,15 @@ use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use rand::RngExt;
 
+const STEPS: Range = Range::new(0.0, 1e5);
+
 /// Settings of DPP-TS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct DppTsConfig {
-    /// Steps of the chain.
+    /// Steps of the chain. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = STEPS.stated()))]
     pub steps: usize,
 }
 
@@ -50,6 +54,10 @@ pub type DppTs = GpStrategy<DppTsConfig>;
 
 impl OwnOptions for DppTsConfig {
     const NAME: &'static str = "dpp-ts";
+
+    fn check(&self) -> Result<()> {
+        Ok(STEPS.check("steps", self.steps)?)
+    }
 }
 
 impl Strategy for DppTs {

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::trust_region::TrustRegion;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
@@ -37,6 +37,9 @@ pub enum Improvement {
     Probability,
 }
 
+/// At 1 any two points would be repeats.
+const APART: Range = Range::new(0.0, 0.99);
+
 /// Settings of GP-EI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -47,7 +50,8 @@ pub struct GpEiConfig {
     /// Stay near the best point, as is wise in many dimensions.
     pub trust_region: Option<TrustRegion>,
     /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
-    /// where nothing differs. Without effect where repeats are welcome.
+    /// where nothing differs. Without effect where repeats are welcome. From 0 to 0.99.
+    #[cfg_attr(feature = "schema", schemars(transform = APART.stated()))]
     pub apart: f64,
 }
 
@@ -61,8 +65,7 @@ impl OwnOptions for GpEiConfig {
         if let Some(trust_region) = &self.trust_region {
             trust_region.validate()?;
         }
-        let fits = (0.0..1.0).contains(&self.apart);
-        Ok(AlgorithmError::check("apart", self.apart, fits, "at least 0 and below 1")?)
+        Ok(APART.check("apart", self.apart)?)
     }
 }
 

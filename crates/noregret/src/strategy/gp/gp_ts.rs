@@ -20,13 +20,16 @@ use serde::{Deserialize, Serialize};
 use crate::acquisition::beta::BetaSchedule;
 use crate::acquisition::thompson::EnlargedPath;
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::path::Path;
+
+const ACCURACY: Range = Range::new(1e-6, 1.0);
+const NORM_BOUND: Range = Range::new(0.0, 1e6);
 
 /// Settings of GP-TS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,9 +38,11 @@ use crate::surrogate::gp::path::Path;
 pub struct GpTsConfig {
     /// Factor of the posterior deviation.
     pub beta: BetaSchedule,
-    /// Accuracy, in (0, 1], that the solver is trusted with; below 1 the deviation is enlarged for it.
+    /// Accuracy that the solver is trusted with; below 1 the deviation is enlarged for it. From 1e-6 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = ACCURACY.stated()))]
     pub accuracy: f64,
-    /// Bound of the objective's norm that goes with `accuracy`.
+    /// Bound of the objective's norm that goes with `accuracy`. From 0 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = NORM_BOUND.stated()))]
     pub norm_bound: f64,
 }
 
@@ -55,12 +60,9 @@ impl OwnOptions for GpTsConfig {
     const DRAWS_PATHS: bool = true;
 
     fn check(&self) -> Result<()> {
-        let GpTsConfig { accuracy, norm_bound, .. } = *self;
-        self.beta.validate()?;
-        let fits = accuracy > 0.0 && accuracy <= 1.0;
-        AlgorithmError::check("accuracy", accuracy, fits, "above 0 and at most 1")?;
-        let fits = norm_bound >= 0.0 && norm_bound.is_finite();
-        Ok(AlgorithmError::check("norm_bound", norm_bound, fits, "finite and not negative")?)
+        self.beta.validate().map_err(|e| e.of("beta"))?;
+        ACCURACY.check("accuracy", self.accuracy)?;
+        Ok(NORM_BOUND.check("norm_bound", self.norm_bound)?)
     }
 }
 

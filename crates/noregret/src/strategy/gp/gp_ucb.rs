@@ -41,7 +41,7 @@ impl OwnOptions for GpUcbConfig {
     const NAME: &'static str = "gp-ucb";
 
     fn check(&self) -> Result<()> {
-        Ok(self.beta.validate()?)
+        Ok(self.beta.validate().map_err(|e| e.of("beta"))?)
     }
 }
 

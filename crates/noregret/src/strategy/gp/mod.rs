@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
+use crate::strategy::limits::{Demand, INITIAL_POINTS, PARAMETERS, Table};
 use crate::strategy::turn::Turn;
 use crate::surrogate::gp::GpConfig;
 use model::{GpModel, GpState};
@@ -38,11 +39,22 @@ pub struct GpOptions {
     pub solver: Solver,
     /// When the maximization is compared with a stronger one.
     pub measure: Measure,
-    /// Points before the model is asked; by default a few more than dimensions.
+    /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
 }
 
 impl GpOptions {
+    /// The posterior at the candidates that are kept, and the points themselves.
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        let (option, most) = self.solver.most_points();
+        let kept = [
+            ("solver.candidates", self.solver.kept_candidates()),
+            ("model.max_points", self.model.max_points),
+        ];
+        vec![Table::of(kept), Table::of([(option, most), (PARAMETERS, dims)])]
+    }
+
     /// The search for the points of a turn.
     pub(crate) fn search<'a>(&'a self, gp: &GpState, turn: &Turn<'a>) -> Search<'a> {
         Search::new(&self.solver, self.measure, gp, turn)
@@ -61,6 +73,12 @@ pub struct OnGp<O> {
     /// The shared ones.
     #[serde(flatten)]
     pub gp: GpOptions,
+}
+
+impl<O> Demand for OnGp<O> {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.gp.tables(dims)
+    }
 }
 
 impl<O> From<O> for OnGp<O> {
@@ -102,6 +120,7 @@ impl<O: OwnOptions> GpStrategy<O> {
     /// The same under the name of another algorithm that differs in options only.
     fn named(name: &'static str, OnGp { own, gp }: OnGp<O>) -> Result<Self> {
         own.check()?;
+        INITIAL_POINTS.check("initial_points", gp.initial_points)?;
         gp.model.validate()?;
         gp.solver.validate()?;
         if O::DRAWS_PATHS {

@@ -30,6 +30,7 @@ use crate::error::Result;
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::ts::{Ts, TsConfig};
 use crate::strategy::gp::{GpOptions, OnGp};
+use crate::strategy::limits::{Demand, Table};
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::hyperparameters::Tunable;
 use crate::surrogate::gp::kernel::Form;
@@ -39,6 +40,12 @@ use crate::surrogate::gp::kernel::Form;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct NtkTsConfig(pub OnGp<TsConfig>);
+
+impl Demand for NtkTsConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        self.0.tables(dims)
+    }
+}
 
 impl Default for NtkTsConfig {
     /// The model is that of the authors' network, with nothing fitted.
@@ -131,7 +138,7 @@ mod tests {
             [json!({"depth": 0}), json!({"depth": 33}), json!({"weight_sd": 0.0}), json!({"bias_sd": -0.1})]
         {
             let error = algorithm("ts", &json!({ "ntk": ntk })).unwrap().build().err().unwrap();
-            assert!(matches!(error, Error::GpConfig(GpConfigError::Ntk(_))), "{error}");
+            assert!(matches!(error, Error::GpConfig(GpConfigError::OutOfRange(_))), "{error}");
         }
     }
 }

@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::CandidateUtility;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
@@ -53,6 +53,8 @@ pub enum QeiMethod {
     MonteCarlo,
 }
 
+const FANTASIES: Range = Range::new(1.0, 1_000.0);
+
 /// Settings of qEI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -60,7 +62,8 @@ pub enum QeiMethod {
 pub struct QeiConfig {
     /// How the batch so far is taken into account.
     pub method: QeiMethod,
-    /// Fantasies of the Monte Carlo form.
+    /// Fantasies of the Monte Carlo form. From 1 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = FANTASIES.stated()))]
     pub fantasies: usize,
 }
 
@@ -77,7 +80,7 @@ impl OwnOptions for QeiConfig {
     const NAME: &'static str = "qei";
 
     fn check(&self) -> Result<()> {
-        Ok(AlgorithmError::check_count("fantasies", self.fantasies)?)
+        Ok(FANTASIES.check("fantasies", self.fantasies)?)
     }
 }
 

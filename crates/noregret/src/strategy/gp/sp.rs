@@ -15,8 +15,8 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::search::draws::Draws;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
@@ -24,12 +24,15 @@ use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use rand::RngExt;
 
+const SHARPNESS: Range = Range::new(1e-9, 1e9);
+
 /// Settings of SP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SpConfig {
-    /// Factor of the inverse temperature.
+    /// Factor of the inverse temperature. From 1e-9 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = SHARPNESS.stated()))]
     pub sharpness: f64,
 }
 
@@ -46,7 +49,7 @@ impl OwnOptions for SpConfig {
     const NAME: &'static str = "sp";
 
     fn check(&self) -> Result<()> {
-        Ok(AlgorithmError::check_positive("sharpness", self.sharpness)?)
+        Ok(SHARPNESS.check("sharpness", self.sharpness)?)
     }
 }
 

@@ -26,10 +26,10 @@ use crate::acquisition::Acquisition;
 use crate::acquisition::utility::Utility;
 use crate::error::Result;
 use crate::math::adam::Adam;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::Maximum;
 use crate::space::Kind;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::gp::search::draws::Draws;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
@@ -37,12 +37,18 @@ use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
+const EXPLORE: Range = Range::new(1e-9, 1e9);
+const STEPS: Range = Range::new(0.0, 1e5);
+const RATE: Range = Range::new(1e-9, 1.0);
+
 /// Settings of TS-RSR.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct TsRsrConfig {
     /// Explore by largest deviation until `q * (information gain) / n` is below this (App. B.1); never if not given.
+    /// From 1e-9 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = EXPLORE.stated()))]
     pub explore: Option<f64>,
     /// Move points of a batch from the second on by steps of Adam, as the authors' code does in place of polishing.
     pub refine: Option<Refine>,
@@ -53,9 +59,11 @@ pub struct TsRsrConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Refine {
-    /// How many.
+    /// How many. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = STEPS.stated()))]
     pub steps: usize,
-    /// Their length, in the unit cube.
+    /// Their length, in the unit cube. From 1e-9 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = RATE.stated()))]
     pub rate: f64,
 }
 
@@ -89,7 +97,11 @@ impl OwnOptions for TsRsrConfig {
     const NAME: &'static str = "ts-rsr";
 
     fn check(&self) -> Result<()> {
-        Ok(AlgorithmError::check_positive("explore", self.explore.unwrap_or(1.0))?)
+        if let Some(Refine { steps, rate }) = self.refine {
+            STEPS.check("refine.steps", steps)?;
+            RATE.check("refine.rate", rate)?;
+        }
+        Ok(EXPLORE.check("explore", self.explore)?)
     }
 }
 

@@ -50,7 +50,7 @@ impl OwnOptions for UcbPeConfig {
     const NAME: &'static str = "ucb-pe";
 
     fn check(&self) -> Result<()> {
-        Ok(self.beta.validate()?)
+        Ok(self.beta.validate().map_err(|e| e.of("beta"))?)
     }
 }
 

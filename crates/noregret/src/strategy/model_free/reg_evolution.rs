@@ -26,21 +26,25 @@
 
 use std::collections::BinaryHeap;
 use std::num::NonZeroUsize;
-use std::ops::Range;
+use std::ops;
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::space::Pool;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::{Choice, History, Outcome};
+use crate::strategy::limits::Demand;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 
 /// Draws of one child. Where a quarter of the mutations would do, all fail with a probability below `1e-12`.
 const MAX_MUTATIONS: usize = 100;
+
+const COUNTS: Range = Range::new(1.0, 1e6);
+const STEP: Range = Range::new(1e-9, 1_000.0);
 
 /// Settings of regularized evolution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,14 +52,23 @@ const MAX_MUTATIONS: usize = 100;
 #[serde(default, deny_unknown_fields)]
 pub struct RegEvolutionConfig {
     /// Evaluations that may become parents: the last so many. The first so many points are uniform. 100 in the paper.
+    /// From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = COUNTS.stated()))]
     pub population: usize,
     /// How many of the population compete for one parent. 25 in the paper; 10 in the scripts of Ying et al. 2019.
+    /// From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = COUNTS.stated()))]
     pub sample: usize,
     /// Standard deviation of a number's change, in units of the unit cube; a discrete one moves at least a level.
+    /// From 1e-9 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = STEP.stated()))]
     pub step: f64,
-    /// In a pool, a child is one of this many free rows nearest to its parent.
+    /// In a pool, a child is one of this many free rows nearest to its parent. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = COUNTS.stated()))]
     pub neighbors: usize,
 }
+
+impl Demand for RegEvolutionConfig {}
 
 impl Default for RegEvolutionConfig {
     fn default() -> Self {
@@ -74,9 +87,9 @@ impl RegEvolution {
     pub fn new(config: RegEvolutionConfig) -> Result<Self> {
         let RegEvolutionConfig { population, sample, step, neighbors } = config;
         for (option, count) in [("population", population), ("sample", sample), ("neighbors", neighbors)] {
-            AlgorithmError::check_count(option, count)?;
+            COUNTS.check(option, count)?;
         }
-        AlgorithmError::check_positive("step", step)?;
+        STEP.check("step", step)?;
         Ok(Self { config })
     }
 }
@@ -104,12 +117,12 @@ impl Strategy for RegEvolution {
 
 impl RegEvolution {
     /// The evaluations that live (Alg. 1: each cycle adds the child on the right and removes the leftmost).
-    fn population(&self, history: &History) -> Range<usize> {
+    fn population(&self, history: &History) -> ops::Range<usize> {
         history.len().saturating_sub(self.config.population)..history.len()
     }
 
     /// The best of the sample; of equals the first drawn.
-    fn parent(&self, history: &History, population: Range<usize>, rng: &mut Stream) -> usize {
+    fn parent(&self, history: &History, population: ops::Range<usize>, rng: &mut Stream) -> usize {
         let fitness = |i: usize| match history.outcomes()[i] {
             Outcome::Value { y, .. } => y,
             Outcome::Failed => f64::NEG_INFINITY,

@@ -17,16 +17,17 @@ use crate::math::rng::Stream;
 use crate::maximize::grid::best_row;
 use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
 use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
 use crate::strategy::networks::model::learning::{Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::{candidates, close_in};
-use crate::strategy::networks::model::{check_candidates, joined};
+use crate::strategy::networks::model::{CANDIDATES, candidate_tables, joined};
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::epochs::{Epochs, Optimizer, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
 use crate::surrogate::neural::network::Trace;
-use crate::surrogate::neural::{Activation, NetworkConfig, NetworkError};
+use crate::surrogate::neural::{Activation, NetworkConfig};
 use crate::surrogate::points::Points;
 
 /// Settings of DNGO.
@@ -40,10 +41,18 @@ pub struct DngoConfig {
     pub training: Learning,
     /// Shift and scale the values to mean 0 and deviation 1.
     pub standardize: bool,
-    /// Points at which the improvement is evaluated.
+    /// Points at which the improvement is evaluated. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
+    /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
+}
+
+impl Demand for DngoConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.candidates, dims)
+    }
 }
 
 impl Default for DngoConfig {
@@ -85,10 +94,9 @@ impl Dngo {
     /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: DngoConfig) -> Result<Self> {
         config.network.validate()?;
-        check_candidates(config.candidates)?;
-        if !config.training.is_valid() {
-            return Err(NetworkError::Training.into());
-        }
+        CANDIDATES.check("candidates", config.candidates)?;
+        INITIAL_POINTS.check("initial_points", config.initial_points)?;
+        config.training.validate()?;
         let learned = Learned::new(LearnedConfig {
             network: config.network.clone(),
             start: Start::Scaled,

@@ -9,12 +9,18 @@ pub mod sto_bnts;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::strategy::algorithm::AlgorithmError;
+use crate::math::range::Range;
+use crate::strategy::limits::INITIAL_POINTS;
 use crate::strategy::turn::Turn;
 use crate::surrogate::neural::{Encoder, NetworkConfig};
-use model::check_candidates;
+use model::CANDIDATES;
 use model::encoded_history::EncodedHistory;
 use model::search::SearchBudget;
+
+/// Below a thousandth the equations have more digits than 32 bits hold.
+const NOISE: Range = Range::new(0.001, 1_000.0);
+/// A climb takes milliseconds.
+const POLISHED: Range = Range::new(0.0, 1_000.0);
 
 /// Options of the algorithms that fit a network for every point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,15 +29,19 @@ use model::search::SearchBudget;
 pub struct FitOptions {
     /// The network.
     pub network: NetworkConfig,
-    /// Deviation of the noise, in units of the standardised values.
+    /// Deviation of the noise, in units of the standardised values. From 0.001 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = NOISE.stated()))]
     pub noise: f64,
     /// Shift and scale the values to mean 0 and standard deviation 1.
     pub standardize: bool,
-    /// Points at which a fitted network is evaluated.
+    /// Points at which a fitted network is evaluated. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
-    /// Number of climbs, from the best of them.
+    /// Number of climbs, from the best of them. From 0 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = POLISHED.stated()))]
     pub polished: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
+    /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
 }
 
@@ -52,10 +62,10 @@ impl FitOptions {
     /// Checks what serde cannot.
     fn check(&self) -> Result<()> {
         self.network.validate()?;
-        // Below a thousandth the equations have more digits than 32 bits hold.
-        let fits = (1e-3..=1e3).contains(&self.noise);
-        AlgorithmError::check("noise", self.noise, fits, "from 1e-3 to 1e3")?;
-        Ok(check_candidates(self.candidates)?)
+        NOISE.check("noise", self.noise)?;
+        CANDIDATES.check("candidates", self.candidates)?;
+        POLISHED.check("polished", self.polished)?;
+        Ok(INITIAL_POINTS.check("initial_points", self.initial_points)?)
     }
 
     /// The encoding of points, and all evaluations in it; `None` if the turn wants no more points.

@@ -17,22 +17,27 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
 use crate::strategy::networks::model::belief::{Belief, Features};
-use crate::strategy::networks::model::check_candidates;
 use crate::strategy::networks::model::field::Field;
 use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
 use crate::strategy::networks::model::learning::{Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::{candidates, close_in};
+use crate::strategy::networks::model::{CANDIDATES, candidate_tables};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::neural::NetworkConfig;
 use crate::surrogate::neural::posterior::Variance;
-use crate::surrogate::neural::{NetworkConfig, NetworkError};
 use crate::surrogate::points::Points;
+
+const NU: Range = Range::new(0.0, 1e6);
+const LAMBDA: Range = Range::new(1e-6, 1e6);
 
 /// Settings of NeuralBO.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,13 +50,21 @@ pub struct NeuralBoConfig {
     pub start: Start,
     /// Whose gradients are the features.
     pub features: Features,
-    /// Factor of the deviation.
+    /// Factor of the deviation. From 0 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = NU.stated()))]
     pub nu: f64,
-    /// Points among which the best draw is looked for.
+    /// Points among which the best draw is looked for. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
     /// How the network learns, and what its deviations are made of.
     #[serde(flatten)]
     pub gradients: GradientOptions,
+}
+
+impl Demand for NeuralBoConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.candidates, dims)
+    }
 }
 
 impl Default for NeuralBoConfig {
@@ -76,11 +89,13 @@ pub struct GradientOptions {
     pub variance: Variance,
     /// How the network learns.
     pub training: Learning,
-    /// Weight of the prior.
+    /// Weight of the prior. From 1e-6 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = LAMBDA.stated()))]
     pub lambda: f64,
     /// Shift and scale the values to mean 0 and deviation 1.
     pub standardize: bool,
-    /// Points before the model is asked; by default a few more than dimensions.
+    /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
 }
 
@@ -98,13 +113,21 @@ impl Default for GradientOptions {
 pub struct NeuralBanditConfig {
     /// The network.
     pub network: NetworkConfig,
-    /// Factor of the deviation.
+    /// Factor of the deviation. From 0 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = NU.stated()))]
     pub nu: f64,
-    /// Points among which the best is looked for.
+    /// Points among which the best is looked for. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
     /// How the network learns, and what its deviations are made of.
     #[serde(flatten)]
     pub gradients: GradientOptions,
+}
+
+impl Demand for NeuralBanditConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.candidates, dims)
+    }
 }
 
 impl Default for NeuralBanditConfig {
@@ -151,13 +174,12 @@ impl NeuralBo {
     fn new(name: &'static str, policy: Policy, config: NeuralBoConfig) -> Result<Self> {
         config.network.validate()?;
         let NeuralBoConfig { nu, candidates, .. } = config;
-        let GradientOptions { training, lambda, standardize, .. } = config.gradients;
-        AlgorithmError::check("nu", nu, nu >= 0.0 && nu.is_finite(), "finite and not negative")?;
-        AlgorithmError::check("lambda", lambda, (1e-6..=1e6).contains(&lambda), "from 1e-6 to 1e6")?;
-        check_candidates(candidates)?;
-        if !training.is_valid() {
-            return Err(NetworkError::Training.into());
-        }
+        let GradientOptions { training, lambda, standardize, initial_points, .. } = config.gradients;
+        NU.check("nu", nu)?;
+        LAMBDA.check("lambda", lambda)?;
+        CANDIDATES.check("candidates", candidates)?;
+        INITIAL_POINTS.check("initial_points", initial_points)?;
+        training.validate()?;
         if config.network.image.is_some() && config.start != Start::Scaled {
             return Err(AlgorithmError::Options {
                 name: name.into(),

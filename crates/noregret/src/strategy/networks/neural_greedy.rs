@@ -13,15 +13,17 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, Table};
 use crate::strategy::networks::FitOptions;
+use crate::strategy::networks::model::candidate_tables;
 use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
 use crate::strategy::{Proposal, Strategy};
+use crate::surrogate::neural::Encoder;
 use crate::surrogate::neural::draw::{Draw, TrainingData};
 use crate::surrogate::neural::epochs::Learner;
-use crate::surrogate::neural::{Encoder, NetworkError};
 
 /// Settings of NeuralGreedy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,12 @@ pub struct NeuralGreedyConfig {
     pub fit: FitOptions,
 }
 
+impl Demand for NeuralGreedyConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.fit.candidates, dims)
+    }
+}
+
 /// NeuralGreedy.
 #[derive(Debug)]
 pub struct NeuralGreedy {
@@ -45,9 +53,7 @@ impl NeuralGreedy {
     /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: NeuralGreedyConfig) -> Result<Self> {
         config.fit.check()?;
-        if !config.training.is_valid() {
-            return Err(NetworkError::Training.into());
-        }
+        config.training.validate()?;
         Ok(Self { config })
     }
 }

@@ -23,12 +23,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::math::cholesky::NotPositiveDefinite;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, Table};
 use crate::strategy::memo::{Neural, Trainings};
 use crate::strategy::networks::FitOptions;
+use crate::strategy::networks::model::candidate_tables;
 use crate::strategy::networks::model::opening::{Initial, Opening};
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
@@ -36,19 +38,22 @@ use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::neural::draw::{Draw, Sampler, TrainingData};
 use crate::surrogate::neural::regression::FittedNetwork;
-use crate::surrogate::neural::{Encoder, NetworkError, Training};
+use crate::surrogate::neural::{Encoder, Training};
 
 /// Fits that run in parallel ...
 const GROUP: usize = 8;
 /// ... up to this many evaluations.
 const SIDE_BY_SIDE: usize = 1_500;
 
+const BETA: Range = Range::new(1e-6, 1e6);
+
 /// Settings of STO-BNTS and its linear variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct StoBntsConfig {
-    /// Factor of the posterior deviation.
+    /// Factor of the posterior deviation. From 1e-6 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = BETA.stated()))]
     pub beta: f64,
     /// Perturb the targets by noise, which makes the functions exact samples; without, the loss is as printed.
     pub perturb: bool,
@@ -61,6 +66,12 @@ pub struct StoBntsConfig {
     /// The network, its data and its search.
     #[serde(flatten)]
     pub fit: FitOptions,
+}
+
+impl Demand for StoBntsConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.fit.candidates, dims)
+    }
 }
 
 impl Default for StoBntsConfig {
@@ -91,6 +102,12 @@ pub struct DeepEnsembleConfig {
     /// The network, its data and its search.
     #[serde(flatten)]
     pub fit: FitOptions,
+}
+
+impl Demand for DeepEnsembleConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        candidate_tables(self.fit.candidates, dims)
+    }
 }
 
 impl Default for DeepEnsembleConfig {
@@ -136,11 +153,8 @@ impl StoBnts {
 
     fn new(config: StoBntsConfig, variant: Variant) -> Result<Self> {
         config.fit.check()?;
-        let fits = (1e-6..=1e6).contains(&config.beta);
-        AlgorithmError::check("beta", config.beta, fits, "from 1e-6 to 1e6")?;
-        if !config.training.is_valid() {
-            return Err(NetworkError::Training.into());
-        }
+        BETA.check("beta", config.beta)?;
+        config.training.validate()?;
         Ok(Self { config, variant })
     }
 

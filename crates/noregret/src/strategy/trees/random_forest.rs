@@ -30,13 +30,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::utility::Utility;
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::grid::{best_of, best_row};
 use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::dataset::{mean_and_sd, values_with_worst};
 use crate::strategy::history::History;
+use crate::strategy::limits::{Demand, INITIAL_POINTS, PARAMETERS, Table};
 use crate::strategy::memo::Units;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
@@ -54,8 +55,7 @@ const STEP: f64 = 0.2;
 const ROUNDS: usize = 10;
 /// ... each of this share of the candidates: together a fifth more of them.
 const SHARE_OF_ROUND: usize = 50;
-/// More trees would fill the memory and change no digit that matters.
-const MAX_TREES: usize = 10_000;
+const CANDIDATES: Range = Range::new(1.0, 1e6);
 
 /// Settings of the random forest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,10 +65,18 @@ pub struct RandomForestConfig {
     /// The forest.
     pub forest: ForestConfig,
     /// Points at which the improvement is compared, before the rounds around the best of them. Pools, and discrete spaces
-    /// of no more points, are taken whole.
+    /// of no more points, are taken whole. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
-    /// Points before the model is asked; by default a few more than dimensions.
+    /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
+    #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
+}
+
+impl Demand for RandomForestConfig {
+    fn tables(&self, dims: usize) -> Vec<Table> {
+        vec![Table::of([("candidates", self.candidates), (PARAMETERS, dims)])]
+    }
 }
 
 impl Default for RandomForestConfig {
@@ -86,13 +94,9 @@ pub struct RandomForest {
 impl RandomForest {
     /// Builds the strategy; returns an error if an option is invalid.
     pub fn new(config: RandomForestConfig) -> Result<Self> {
-        let ForestConfig { trees, features, min_leaf, .. } = config.forest;
-        let few = (1..=MAX_TREES).contains(&trees);
-        AlgorithmError::check("trees", trees as f64, few, "between 1 and 10000")?;
-        let share = features > 0.0 && features <= 1.0;
-        AlgorithmError::check("features", features, share, "above 0 and at most 1")?;
-        AlgorithmError::check_count("min_leaf", min_leaf)?;
-        AlgorithmError::check_count("candidates", config.candidates)?;
+        config.forest.validate()?;
+        CANDIDATES.check("candidates", config.candidates)?;
+        INITIAL_POINTS.check("initial_points", config.initial_points)?;
         Ok(Self { config })
     }
 }
@@ -341,12 +345,12 @@ mod tests {
         assert_eq!(with(|c| c.forest.features = 5.0 / 6.0), Ok(()));
         assert_eq!(with(|c| c.forest.variance = ForestVariance::Total), Ok(()));
         for (wrong, option) in [
-            (with(|c| c.forest.trees = 0), "trees"),
-            (with(|c| c.forest.trees = 10_001), "trees"),
-            (with(|c| c.forest.features = 0.0), "features"),
-            (with(|c| c.forest.features = f64::NAN), "features"),
-            (with(|c| c.forest.features = 1.5), "features"),
-            (with(|c| c.forest.min_leaf = 0), "min_leaf"),
+            (with(|c| c.forest.trees = 0), "forest.trees"),
+            (with(|c| c.forest.trees = 10_001), "forest.trees"),
+            (with(|c| c.forest.features = 0.0), "forest.features"),
+            (with(|c| c.forest.features = f64::NAN), "forest.features"),
+            (with(|c| c.forest.features = 1.5), "forest.features"),
+            (with(|c| c.forest.min_leaf = 0), "forest.min_leaf"),
             (with(|c| c.candidates = 0), "candidates"),
         ] {
             let error = wrong.unwrap_err();

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::points::Points;
 use super::{Marginals, Surrogate};
+use crate::math::range::{OutOfRange, Range};
 use crate::math::rng::Stream;
 use crate::space::Kind;
 use tree::{Growth, Sorted, Tree};
@@ -37,21 +38,38 @@ pub enum ForestVariance {
     Total,
 }
 
+/// More trees would fill the memory and change no digit that matters.
+const TREES: Range = Range::new(1.0, 10_000.0);
+const FEATURES: Range = Range::new(1e-6, 1.0);
+const MIN_LEAF: Range = Range::new(1.0, 1e6);
+
 /// Settings of a forest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestConfig {
-    /// Number of trees.
+    /// Number of trees. From 1 to 10000.
+    #[cfg_attr(feature = "schema", schemars(transform = TREES.stated()))]
     pub trees: usize,
     /// Whether each tree sees a sample of the points, drawn with replacement, or all of them.
     pub bootstrap: bool,
-    /// Share of the coordinates that are looked at for one split, rounded down; at least one is.
+    /// Share of the coordinates that are looked at for one split, rounded down; at least one is. From 1e-6 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = FEATURES.stated()))]
     pub features: f64,
-    /// Distinct points in a leaf, at least.
+    /// Distinct points in a leaf, at least. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = MIN_LEAF.stated()))]
     pub min_leaf: usize,
     /// How the variance is computed.
     pub variance: ForestVariance,
+}
+
+impl ForestConfig {
+    /// Returns an error that names the first setting out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        TREES.check("forest.trees", self.trees)?;
+        FEATURES.check("forest.features", self.features)?;
+        MIN_LEAF.check("forest.min_leaf", self.min_leaf)
+    }
 }
 
 impl Default for ForestConfig {

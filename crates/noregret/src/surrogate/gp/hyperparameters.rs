@@ -2,17 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::range::{OutOfRange, Range};
+
+/// Products of such numbers with kernels of many factors are far from the ends of the floats.
+pub(crate) const VALUES: Range = Range::new(1e-15, 1e15);
+/// Logarithms of all positive floats are within 750 of 0.
+const LOCATIONS: Range = Range::new(-100.0, 100.0);
+const SCALES: Range = Range::new(0.001, 1_000.0);
+
 /// One positive hyperparameter (or one per coordinate): where it starts, its bounds and its prior.
 /// Equal bounds fix it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tunable {
-    /// First value of the first fit.
+    /// First value of the first fit. From 1e-15 to 1e15.
+    #[cfg_attr(feature = "schema", schemars(transform = VALUES.stated()))]
     pub start: f64,
-    /// Smallest value.
+    /// Smallest value. From 1e-15 to 1e15.
+    #[cfg_attr(feature = "schema", schemars(transform = VALUES.stated()))]
     pub low: f64,
-    /// Largest value.
+    /// Largest value. From 1e-15 to 1e15.
+    #[cfg_attr(feature = "schema", schemars(transform = VALUES.stated()))]
     pub high: f64,
     /// Prior density.
     #[serde(default)]
@@ -30,8 +41,23 @@ impl Tunable {
         Self { start, low, high, prior: Prior::Flat }
     }
 
-    pub(crate) fn is_valid(&self) -> bool {
-        self.low > 0.0 && self.low <= self.start && self.start <= self.high && self.high.is_finite()
+    /// Whether the start is within the bounds.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.low <= self.start && self.start <= self.high
+    }
+
+    /// Returns an error that names the first number out of its range.
+    pub(crate) fn validate(&self) -> Result<(), OutOfRange> {
+        for (option, value) in [("start", self.start), ("low", self.low), ("high", self.high)] {
+            VALUES.check(option, value)?;
+        }
+        match self.prior {
+            Prior::Flat | Prior::DimensionScaled => Ok(()),
+            Prior::LogNormal { location, scale } | Prior::Log { location, scale } => {
+                LOCATIONS.check("prior.location", location)?;
+                SCALES.check("prior.scale", scale)
+            }
+        }
     }
 }
 
@@ -45,16 +71,20 @@ pub enum Prior {
     Flat,
     /// `log value ~ N(location, scale^2)`.
     LogNormal {
-        /// Mean of the logarithm.
+        /// Mean of the logarithm. From -100 to 100.
+        #[cfg_attr(feature = "schema", schemars(transform = LOCATIONS.stated()))]
         location: f64,
-        /// Standard deviation of the logarithm.
+        /// Standard deviation of the logarithm. From 0.001 to 1000.
+        #[cfg_attr(feature = "schema", schemars(transform = SCALES.stated()))]
         scale: f64,
     },
     /// The same, as a density of the logarithm: the most probable value is `exp(location)`.
     Log {
-        /// Mean of the logarithm.
+        /// Mean of the logarithm. From -100 to 100.
+        #[cfg_attr(feature = "schema", schemars(transform = LOCATIONS.stated()))]
         location: f64,
-        /// Standard deviation of the logarithm.
+        /// Standard deviation of the logarithm. From 0.001 to 1000.
+        #[cfg_attr(feature = "schema", schemars(transform = SCALES.stated()))]
         scale: f64,
     },
     /// `log l ~ N(sqrt(2) + log(d) / 2, 3)`: typical distances in the cube grow with `sqrt(d)`, and so does what counts as

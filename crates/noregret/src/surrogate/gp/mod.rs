@@ -13,12 +13,20 @@ pub mod warp;
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::range::{OutOfRange, Range};
 use crate::space::Kind;
-use hyperparameters::{Hyperparameters, Prior, Tunable};
+use hyperparameters::{Hyperparameters, Prior, Tunable, VALUES};
 use kernel::anova::Anova;
-use kernel::ntk::{NtkConfig, NtkError};
+use kernel::ntk::NtkConfig;
 use kernel::{Coordinates, Factor, Form, Kernel, ParameterKind};
 use warp::Transform;
+
+/// One matrix of 20,000 points takes 3.2 GB.
+const POINTS: Range = Range::new(2.0, 20_000.0);
+/// The largest stands for never.
+const GROWTH: Range = Range::new(0.0, 1e9);
+/// `rff-ts` has a matrix of features by features.
+const FEATURES: Range = Range::new(1.0, 20_000.0);
 
 /// Settings of a Gaussian process. The defaults suit objectives of which nothing is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +45,8 @@ pub struct GpConfig {
     /// Lengthscales, in units of the unit cube.
     pub lengthscale: Tunable,
     /// Where each lengthscale starts, in place of `lengthscale.start` for all; they stay there if nothing is fitted.
+    /// From 1e-15 to 1e15.
+    #[cfg_attr(feature = "schema", schemars(transform = VALUES.stated()))]
     pub lengthscales: Vec<f64>,
     /// Variance of the prior, in units of the standardised values.
     pub outputscale: Tunable,
@@ -46,19 +56,23 @@ pub struct GpConfig {
     pub standardize: bool,
     /// A transformation of the values before that, fitted to them.
     pub transform: Transform,
-    /// Beyond this many observations the model uses a subset of half as many.
+    /// Beyond this many observations the model uses a subset of half as many. From 2 to 20000.
+    #[cfg_attr(feature = "schema", schemars(transform = POINTS.stated()))]
     pub max_points: usize,
     /// Hyperparameters are fitted on a random subset of at most this many observations, and of four fifths of them
-    /// once they are more than three fifths of this number.
+    /// once they are more than three fifths of this number. From 2 to 20000.
+    #[cfg_attr(feature = "schema", schemars(transform = POINTS.stated()))]
     pub fit_points: usize,
     /// Hyperparameters are fitted anew when the evaluations have grown by this share since the last fit; 0 fits with
-    /// every evaluation.
+    /// every evaluation. From 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(transform = GROWTH.stated()))]
     pub refit_growth: f64,
     /// Start a fit where the last one ended.
     pub warm_start: bool,
     /// Noise of the values that points which run, and those of a batch, are going to have.
     pub pending: Pending,
-    /// Random features of a posterior sample.
+    /// Random features of a posterior sample. From 1 to 20000.
+    #[cfg_attr(feature = "schema", schemars(transform = FEATURES.stated()))]
     pub features: usize,
 }
 
@@ -119,8 +133,11 @@ pub enum Pending {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpConfigError {
-    /// Bounds of a hyperparameter are not positive, finite and in order around its start.
-    #[error("{name} needs 0 < low <= start <= high, finite, but has low {low}, start {start}, high {high}")]
+    /// A number out of its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// Bounds of a hyperparameter are not in order around its start.
+    #[error("model.{name} needs low <= start <= high, but has low {low}, start {start}, high {high}")]
     Bounds {
         /// Which hyperparameter.
         name: &'static str,
@@ -131,39 +148,27 @@ pub enum GpConfigError {
         /// Its upper bound.
         high: f64,
     },
-    /// An invalid lengthscale.
-    #[error("lengthscales must be positive and finite, not {value}")]
-    Lengthscale {
-        /// What was given.
-        value: f64,
-    },
     /// A kernel that is not for numeric parameters.
     #[error(
         "kernel `overlap` is for categories; choose matern-52, matern-32, matern-12, squared-exponential, linear, ntk-relu or ntk-erf"
     )]
     OverlapForNumbers,
-    /// An invalid network.
-    #[error(transparent)]
-    Ntk(#[from] NtkError),
     /// A kernel that whole functions cannot be drawn from.
     #[error(
         "the kernel of a network has no random features, which drawing whole functions takes; algorithms `ntk-ts` and `ts` draw at candidates"
     )]
     NoFeatures,
-    /// An invalid schedule.
-    #[error("refit_growth must be a share of 0 or more, not {value}")]
-    RefitGrowth {
-        /// What was given.
-        value: f64,
-    },
-    /// A limit that leaves too few points for a model.
-    #[error("{name} must be at least 2, not {value}")]
-    TooFewPoints {
-        /// Which limit.
-        name: &'static str,
-        /// Its value.
-        value: usize,
-    },
+}
+
+impl GpConfigError {
+    /// The same for the model in the table `owner`.
+    #[must_use]
+    pub fn of(self, owner: &str) -> Self {
+        match self {
+            Self::OutOfRange(error) => Self::OutOfRange(error.of(owner)),
+            other => other,
+        }
+    }
 }
 
 impl GpConfig {
@@ -176,26 +181,20 @@ impl GpConfig {
             ("odds", self.odds),
         ];
         for (name, t) in tunables {
-            if !t.is_valid() {
+            t.validate().map_err(|e| e.of(name).of("model"))?;
+            if !t.is_in_order() {
                 return Err(GpConfigError::Bounds { name, low: t.low, start: t.start, high: t.high });
             }
         }
-        if let Some(&value) = self.lengthscales.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
-            return Err(GpConfigError::Lengthscale { value });
-        }
+        VALUES.check("model.lengthscales", self.lengthscales.as_slice())?;
         if self.kernel == Form::Overlap {
             return Err(GpConfigError::OverlapForNumbers);
         }
-        self.ntk.validate()?;
-        if !(self.refit_growth >= 0.0 && self.refit_growth.is_finite()) {
-            return Err(GpConfigError::RefitGrowth { value: self.refit_growth });
-        }
-        for (name, value) in [("max_points", self.max_points), ("fit_points", self.fit_points)] {
-            if value < 2 {
-                return Err(GpConfigError::TooFewPoints { name, value });
-            }
-        }
-        Ok(())
+        self.ntk.validate().map_err(|e| e.of("model.ntk"))?;
+        GROWTH.check("model.refit_growth", self.refit_growth)?;
+        POINTS.check("model.max_points", self.max_points)?;
+        POINTS.check("model.fit_points", self.fit_points)?;
+        Ok(FEATURES.check("model.features", self.features)?)
     }
 
     /// The same, for algorithms that draw whole functions by random features.

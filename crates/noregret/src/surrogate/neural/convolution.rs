@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
 use super::network::{product, reshape};
+use crate::math::range::Range;
 
 /// How 3 x 3 neighbouring pixels are pooled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,14 +32,19 @@ impl Pooling {
     }
 }
 
+/// Pixels of a side: a window must fit in.
+pub(crate) const PIXELS: Range = Range::new(3.0, 1_000.0);
+
 /// The points are images of one channel, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Image {
-    /// Rows of pixels, 3 at least.
+    /// Rows of pixels. From 3 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = PIXELS.stated()))]
     pub height: usize,
-    /// Pixels in a row, 3 at least.
+    /// Pixels in a row. From 3 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = PIXELS.stated()))]
     pub width: usize,
     /// How neighbouring pixels are pooled.
     #[serde(default)]

@@ -12,6 +12,7 @@ use super::draw::TrainingData;
 use super::model::AtPoints;
 use super::network::Network;
 use super::regression::ParametricModel;
+use crate::math::range::{OutOfRange, Range};
 use crate::math::rng::Stream;
 
 /// How a step is computed from the gradient.
@@ -36,6 +37,12 @@ pub enum Toward {
     Zero,
 }
 
+const RATE: Range = Range::new(1e-12, 1_000.0);
+/// A pass takes milliseconds.
+const EPOCHS: Range = Range::new(1.0, 1e6);
+const BATCH: Range = Range::new(1.0, 1e6);
+const DECAY: Range = Range::new(0.0, 1e6);
+
 /// Passes over the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -43,15 +50,19 @@ pub enum Toward {
 pub struct Epochs {
     /// How a step is computed from the gradient.
     pub method: Optimizer,
-    /// Its length; parameters are of order 1.
+    /// Its length; parameters are of order 1. From 1e-12 to 1000.
+    #[cfg_attr(feature = "schema", schemars(transform = RATE.stated()))]
     pub rate: f64,
-    /// How many passes.
+    /// How many passes. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = EPOCHS.stated()))]
     pub epochs: usize,
-    /// Points a step; without it all of them.
+    /// Points a step; without it all of them. From 1 to 1e6.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = BATCH.stated()))]
     pub batch: Option<usize>,
-    /// Strength of the pull.
+    /// Strength of the pull. From 0 to 1e6.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = DECAY.stated()))]
     pub decay: f64,
     /// What it pulls to.
     #[serde(default = "start")]
@@ -105,10 +116,12 @@ impl Learner {
 }
 
 impl Epochs {
-    /// Whether all settings are valid.
-    pub fn is_valid(&self) -> bool {
-        let fine = |x: f64| x.is_finite() && x >= 0.0;
-        fine(self.rate) && self.rate > 0.0 && fine(self.decay) && self.epochs > 0 && self.batch != Some(0)
+    /// Returns an error that names the first setting out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        RATE.check("training.rate", self.rate)?;
+        EPOCHS.check("training.epochs", self.epochs)?;
+        BATCH.check("training.batch", self.batch)?;
+        DECAY.check("training.decay", self.decay)
     }
 
     /// Trains `learner`; noisier values than usual have less weight. Steps of SGD that would overshoot are shortened; returns the

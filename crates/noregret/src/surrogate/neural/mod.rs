@@ -21,27 +21,39 @@ pub mod uncertainty_sampling;
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::range::{OutOfRange, Range};
 use crate::space::{Kind, Space};
 pub use activation::Activation;
+use convolution::PIXELS;
 pub use convolution::{Image, Pooling};
 pub use inputs::{Encoder, Inputs};
 pub use network::Network;
 pub use regression::Training;
+
+const DEPTH: Range = Range::new(1.0, 32.0);
+const WIDTH: Range = Range::new(1.0, 20_000.0);
+/// Squares of sums of such numbers must be far from the largest of 32 bits.
+const WEIGHT_SD: Range = Range::new(0.001, 100.0);
+const BIAS_SD: Range = Range::new(0.0, 100.0);
 
 /// A network and the prior that it stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkConfig {
-    /// Hidden layers; of an image network the first is the convolution.
+    /// Hidden layers; of an image network the first is the convolution. From 1 to 32.
+    #[cfg_attr(feature = "schema", schemars(transform = DEPTH.stated()))]
     pub depth: usize,
-    /// Units in each; of a convolution its channels.
+    /// Units in each; of a convolution its channels. From 1 to 20000.
+    #[cfg_attr(feature = "schema", schemars(transform = WIDTH.stated()))]
     pub width: usize,
     /// What a unit makes of its input.
     pub activation: Activation,
-    /// Deviation of the weights of a unit, all of its inputs together.
+    /// Deviation of the weights of a unit, all of its inputs together. From 0.001 to 100.
+    #[cfg_attr(feature = "schema", schemars(transform = WEIGHT_SD.stated()))]
     pub weight_sd: f64,
-    /// Deviation of the biases; 0 for a network without.
+    /// Deviation of the biases; 0 for a network without. From 0 to 100.
+    #[cfg_attr(feature = "schema", schemars(transform = BIAS_SD.stated()))]
     pub bias_sd: f64,
     /// How coordinates become inputs.
     pub inputs: Inputs,
@@ -70,17 +82,8 @@ impl Default for NetworkConfig {
 #[non_exhaustive]
 pub enum NetworkError {
     /// A number out of its range.
-    #[error("network.{name} must be from {least} to {most}, not {value}")]
-    Size {
-        /// Which.
-        name: &'static str,
-        /// The smallest that is right ...
-        least: usize,
-        /// ... and the largest.
-        most: usize,
-        /// What was given.
-        value: usize,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A network of more parameters than is sensible.
     #[error(
         "a network of {parameters} parameters is too large: width, depth and the number of inputs (one for each category) may give {most} at most"
@@ -90,16 +93,6 @@ pub enum NetworkError {
         parameters: usize,
         /// How many it may have.
         most: usize,
-    },
-    /// An invalid deviation.
-    #[error("network.{name} must be {range}, not {value}")]
-    Deviation {
-        /// Which.
-        name: &'static str,
-        /// What would be right.
-        range: &'static str,
-        /// What was given.
-        value: f64,
     },
     /// Points that are no images of the size given.
     #[error(
@@ -115,50 +108,23 @@ pub enum NetworkError {
         /// Parameters of the space.
         dims: usize,
     },
-    /// Invalid settings of the training.
-    #[error(
-        "training needs a positive rate and number of steps, a momentum below 1 and a tolerance that is not negative"
-    )]
-    Training,
 }
 
 /// Parameters that a network may have: some hundred megabytes with all that a fit keeps.
 const MOST_PARAMETERS: usize = 40_000_000;
-/// Layers that a network may have.
-const MOST_LAYERS: usize = 32;
-/// Units that a layer may have.
-const MOST_UNITS: usize = 20_000;
-/// Pixels that a side of an image may have.
-const MOST_PIXELS: usize = 1_000;
-
 impl NetworkConfig {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<(), NetworkError> {
-        let least_depth = if self.image.is_some() { 2 } else { 1 };
-        for (name, least, most, value) in
-            [("depth", least_depth, MOST_LAYERS, self.depth), ("width", 1, MOST_UNITS, self.width)]
-        {
-            if !(least..=most).contains(&value) {
-                return Err(NetworkError::Size { name, least, most, value });
-            }
-        }
+        // Of an image network the first layer is the convolution: one more must follow.
+        let depth = if self.image.is_some() { Range::new(2.0, DEPTH.most) } else { DEPTH };
+        depth.check("network.depth", self.depth)?;
+        WIDTH.check("network.width", self.width)?;
         if let Some(Image { height, width, .. }) = self.image {
-            for (name, value) in [("image.height", height), ("image.width", width)] {
-                if !(3..=MOST_PIXELS).contains(&value) {
-                    return Err(NetworkError::Size { name, least: 3, most: MOST_PIXELS, value });
-                }
-            }
+            PIXELS.check("network.image.height", height)?;
+            PIXELS.check("network.image.width", width)?;
         }
-        // Squares of sums of such numbers must be far from the largest of 32 bits.
-        if !(1e-3..=100.0).contains(&self.weight_sd) {
-            let range = "from 0.001 to 100";
-            return Err(NetworkError::Deviation { name: "weight_sd", range, value: self.weight_sd });
-        }
-        if !(0.0..=100.0).contains(&self.bias_sd) {
-            let range = "from 0 to 100";
-            return Err(NetworkError::Deviation { name: "bias_sd", range, value: self.bias_sd });
-        }
-        Ok(())
+        WEIGHT_SD.check("network.weight_sd", self.weight_sd)?;
+        Ok(BIAS_SD.check("network.bias_sd", self.bias_sd)?)
     }
 
     /// Where points of `space` go in.

@@ -10,6 +10,7 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
+use crate::math::range::{OutOfRange, Range};
 
 /// Values at fixed points as a function of the parameters.
 pub trait ParametricModel {
@@ -27,6 +28,14 @@ pub trait ParametricModel {
     fn gram(&self) -> Mat<f32>;
 }
 
+pub(crate) const TOLERANCE: Range = Range::new(0.0, 1.0);
+/// A step solves a system of as many equations as there are evaluations.
+pub(crate) const NEWTON_STEPS: Range = Range::new(1.0, 10_000.0);
+/// A step takes milliseconds.
+const STEPS: Range = Range::new(1.0, 1e6);
+const RATE: Range = Range::new(1e-12, 1_000.0);
+const MOMENTUM: Range = Range::new(0.0, 0.999_9);
+
 /// How parameters are fitted. All but the first are first-order methods on the whole of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,38 +43,47 @@ pub trait ParametricModel {
 pub enum Training {
     /// Gauss-Newton steps in the dual; for a linear model the closed form.
     GaussNewton {
-        /// Stop when the gradient has shrunk to this share of what it was at the start.
+        /// Stop when the gradient has shrunk to this share of what it was at the start. From 0 to 1.
         #[serde(default = "tolerance")]
+        #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
         tolerance: f64,
-        /// ... or after this many steps.
+        /// ... or after this many steps. From 1 to 10000.
         #[serde(default = "newton_steps")]
+        #[cfg_attr(feature = "schema", schemars(transform = NEWTON_STEPS.stated()))]
         steps: usize,
     },
     /// Gradient descent with Nesterov's momentum.
     Descent {
-        /// Length of a step, in units of the largest that is stable at the start.
+        /// Length of a step, in units of the largest that is stable at the start. From 1e-12 to 1000.
         #[serde(default = "whole")]
+        #[cfg_attr(feature = "schema", schemars(transform = RATE.stated()))]
         rate: f64,
-        /// Share of the last step that is added; 0 is plain descent.
+        /// Share of the last step that is added; 0 is plain descent. From 0 to 0.9999.
         #[serde(default = "momentum")]
+        #[cfg_attr(feature = "schema", schemars(transform = MOMENTUM.stated()))]
         momentum: f64,
-        /// Stop when the gradient has shrunk to this share of what it was at the start.
+        /// Stop when the gradient has shrunk to this share of what it was at the start. From 0 to 1.
         #[serde(default = "tolerance")]
+        #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
         tolerance: f64,
-        /// ... or after this many steps.
+        /// ... or after this many steps. From 1 to 1e6.
         #[serde(default = "descent_steps")]
+        #[cfg_attr(feature = "schema", schemars(transform = STEPS.stated()))]
         steps: usize,
     },
     /// Adam (Kingma & Ba 2015).
     Adam {
-        /// Length of a step in every parameter, whose scale is 1.
+        /// Length of a step in every parameter, whose scale is 1. From 1e-12 to 1000.
         #[serde(default = "adam_rate")]
+        #[cfg_attr(feature = "schema", schemars(transform = RATE.stated()))]
         rate: f64,
-        /// Stop when the gradient has shrunk to this share of what it was at the start.
+        /// Stop when the gradient has shrunk to this share of what it was at the start. From 0 to 1.
         #[serde(default = "tolerance")]
+        #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
         tolerance: f64,
-        /// ... or after this many steps.
+        /// ... or after this many steps. From 1 to 1e6.
         #[serde(default = "descent_steps")]
+        #[cfg_attr(feature = "schema", schemars(transform = STEPS.stated()))]
         steps: usize,
     },
 }
@@ -134,15 +152,24 @@ const DAMPING_STEP: f64 = 3.0;
 const ROUNDING: f64 = 1e-6;
 
 impl Training {
-    /// Whether all settings are valid.
-    pub fn is_valid(&self) -> bool {
-        let positive = |x: f64| x > 0.0 && x.is_finite();
+    /// Returns an error that names the first setting out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
         match *self {
-            Training::GaussNewton { tolerance, steps } => tolerance >= 0.0 && steps > 0,
-            Training::Descent { rate, momentum, tolerance, steps } => {
-                positive(rate) && (0.0..1.0).contains(&momentum) && tolerance >= 0.0 && steps > 0
+            Training::GaussNewton { tolerance, steps } => {
+                TOLERANCE.check("training.tolerance", tolerance)?;
+                NEWTON_STEPS.check("training.steps", steps)
             }
-            Training::Adam { rate, tolerance, steps } => positive(rate) && tolerance >= 0.0 && steps > 0,
+            Training::Descent { rate, momentum, tolerance, steps } => {
+                RATE.check("training.rate", rate)?;
+                MOMENTUM.check("training.momentum", momentum)?;
+                TOLERANCE.check("training.tolerance", tolerance)?;
+                STEPS.check("training.steps", steps)
+            }
+            Training::Adam { rate, tolerance, steps } => {
+                RATE.check("training.rate", rate)?;
+                TOLERANCE.check("training.tolerance", tolerance)?;
+                STEPS.check("training.steps", steps)
+            }
         }
     }
 

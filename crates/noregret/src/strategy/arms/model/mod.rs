@@ -20,8 +20,8 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::model::fit_if_due;
 use crate::strategy::history::{Choice, History};
 use crate::strategy::memo::{Memo, Sparse};
@@ -31,6 +31,11 @@ pub(crate) use dictionary::EVERYTHING;
 pub use dictionary::{Coins, Inclusion};
 pub use state::ArmsState;
 
+const QBAR: Range = Range::new(1e-9, 1e12);
+const ARMS: Range = Range::new(1.0, 1e6);
+/// One matrix of 20,000 atoms takes 3.2 GB.
+const ATOMS: Range = Range::new(1.0, 20_000.0);
+
 /// Settings of a sparse model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -38,15 +43,18 @@ pub use state::ArmsState;
 pub struct SparseConfig {
     /// Kernel and noise, fitted on a subset of the evaluations unless they are fixed.
     pub model: GpConfig,
-    /// Size of the dictionary: about this many atoms for each effective dimension.
+    /// Size of the dictionary: about this many atoms for each effective dimension. From 1e-9 to 1e12.
+    #[cfg_attr(feature = "schema", schemars(transform = QBAR.stated()))]
     pub qbar: f64,
     /// How likely an arm is to be an atom.
     pub inclusion: Inclusion,
     /// Whether coins are kept.
     pub coins: Coins,
-    /// Number of arms, if the space is not a pool.
+    /// Number of arms, if the space is not a pool. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = ARMS.stated()))]
     pub arms: usize,
-    /// Maximum number of atoms: memory is 8 bytes times arms times atoms.
+    /// Maximum number of atoms: memory is 8 bytes times arms times atoms. From 1 to 20000.
+    #[cfg_attr(feature = "schema", schemars(transform = ATOMS.stated()))]
     pub max_atoms: usize,
 }
 
@@ -66,10 +74,10 @@ impl Default for SparseConfig {
 impl SparseConfig {
     /// Checks what serde cannot.
     pub fn validate(&self) -> Result<()> {
-        self.model.validate()?;
-        AlgorithmError::check_positive("qbar", self.qbar)?;
-        AlgorithmError::check_count("arms", self.arms)?;
-        Ok(AlgorithmError::check_count("max_atoms", self.max_atoms)?)
+        self.model.validate().map_err(|e| e.of("sparse"))?;
+        QBAR.check("sparse.qbar", self.qbar)?;
+        ARMS.check("sparse.arms", self.arms)?;
+        Ok(ATOMS.check("sparse.max_atoms", self.max_atoms)?)
     }
 }
 

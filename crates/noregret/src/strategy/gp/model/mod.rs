@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::math::rng::Stream;
 use crate::strategy::diagnostics::ModelDiagnostics;
 use crate::strategy::history::History;
+use crate::strategy::limits::Table;
 use crate::strategy::memo::Memo;
 use crate::strategy::turn::Turn;
 use crate::surrogate::gp::GpConfig;
@@ -37,6 +38,7 @@ impl GpModel {
         if !turn.wants_more() {
             return Ok(None);
         }
+        self.check_memory(turn)?;
         let (state, diagnostics) = self.update(turn.history, &mut turn.memo, turn.rng)?;
         turn.choices().iter().for_each(|choice| state.condition(choice));
         if let Some(told) = diagnostics.subset_of {
@@ -47,6 +49,16 @@ impl GpModel {
         }
         turn.diagnostics.model = Some(diagnostics);
         Ok(Some(state))
+    }
+
+    /// Returns an error if the model, with all points that run and are asked for, would not fit into memory.
+    fn check_memory(&self, turn: &Turn<'_>) -> Result<()> {
+        let history = turn.history;
+        let asked = turn.choices().len() + turn.missing();
+        let points = history.len().min(self.config.max_points) + history.pending().len() + asked;
+        let points = ("points of the model, running and asked for ones included", points);
+        Table::of([points, points]).check()?;
+        Ok(Table::of([("solver.candidates", self.candidates), points]).check()?)
     }
 
     /// Brings the model up to date with `history`, refitting it if that is due (then `memo` has the new fit), and

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::error::Error;
+use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::Region;
 use crate::maximize::climb::Within;
 use crate::space::Kind;
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::history::{History, Outcome};
 use crate::strategy::turn::Turn;
@@ -44,17 +44,24 @@ const FEWEST: usize = 50;
 /// of 20, all inside is worse than every third.
 const FINISHERS: usize = 2;
 
+const CANDIDATES: Range = Range::new(1.0, 1e6);
+const EVERY: Range = Range::new(1.0, 1e6);
+const FINISH: Range = Range::new(0.0, 1.0);
+
 /// When suggestions stay near the best point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustRegion {
-    /// Candidates inside; fewer from about 1,000 evaluations on, where they would take most of the time.
+    /// Candidates inside; fewer from about 1,000 evaluations on, where they would take most of the time. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
     pub candidates: usize,
-    /// Every `every`-th point stays inside; 1 for all of them.
+    /// Every `every`-th point stays inside; 1 for all of them. From 1 to 1e6.
+    #[cfg_attr(feature = "schema", schemars(transform = EVERY.stated()))]
     pub every: usize,
     /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
-    /// what is found elsewhere could not be followed up any more. 1 for never.
+    /// what is found elsewhere could not be followed up any more. 1 for never. From 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(transform = FINISH.stated()))]
     pub finish: f64,
     /// Points that need not stay inside are chosen by an upper confidence bound of this weight; by default as those inside.
     pub elsewhere: Option<BetaSchedule>,
@@ -102,20 +109,11 @@ fn side(history: &History) -> f64 {
 impl TrustRegion {
     /// Checks what serde cannot.
     pub(crate) fn validate(&self) -> Result<(), Error> {
-        let range = "at least 1";
-        for (option, value) in
-            [("trust_region.candidates", self.candidates), ("trust_region.every", self.every)]
-        {
-            if value == 0 {
-                return Err(AlgorithmError::OutOfRange { option, range, value: 0.0 }.into());
-            }
-        }
-        if !(0.0..=1.0).contains(&self.finish) {
-            let (option, range) = ("trust_region.finish", "from 0 to 1");
-            return Err(AlgorithmError::OutOfRange { option, range, value: self.finish }.into());
-        }
+        CANDIDATES.check("trust_region.candidates", self.candidates)?;
+        EVERY.check("trust_region.every", self.every)?;
+        FINISH.check("trust_region.finish", self.finish)?;
         if let Some(elsewhere) = &self.elsewhere {
-            elsewhere.validate()?;
+            elsewhere.validate().map_err(|e| e.of("trust_region.elsewhere"))?;
         }
         Ok(())
     }

@@ -15,12 +15,15 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::math::range::OutOfRange;
 use crate::math::rng::Stream;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::epochs::{Epochs, Learner};
 use crate::surrogate::neural::model::AtPoints;
 use crate::surrogate::neural::regression::Targets;
+#[cfg(feature = "schema")]
+use crate::surrogate::neural::regression::{NEWTON_STEPS, TOLERANCE};
 use crate::surrogate::neural::{Network, NetworkConfig, Training};
 
 /// The initial parameters, and the scale of each layer.
@@ -46,11 +49,13 @@ pub enum Start {
 pub enum Learning {
     /// To the minimum of `sum (y - h)^2 + lambda |theta - theta_0|^2`, by Gauss-Newton steps in the dual.
     GaussNewton {
-        /// Stop when the gradient has shrunk to this share of what it was at the start.
+        /// Stop when the gradient has shrunk to this share of what it was at the start. From 0 to 1.
         #[serde(default = "tolerance")]
+        #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
         tolerance: f64,
-        /// ... or after this many steps.
+        /// ... or after this many steps. From 1 to 10000.
         #[serde(default = "steps")]
+        #[cfg_attr(feature = "schema", schemars(transform = NEWTON_STEPS.stated()))]
         steps: usize,
     },
     /// A number of passes by SGD or Adam.
@@ -83,11 +88,11 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Whether its numbers are valid.
-    pub fn is_valid(&self) -> bool {
+    /// Returns an error that names the first setting out of its range.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
         match *self {
-            Self::GaussNewton { tolerance, steps } => Training::GaussNewton { tolerance, steps }.is_valid(),
-            Self::Epochs(epochs) => epochs.is_valid(),
+            Self::GaussNewton { tolerance, steps } => Training::GaussNewton { tolerance, steps }.validate(),
+            Self::Epochs(epochs) => epochs.validate(),
         }
     }
 

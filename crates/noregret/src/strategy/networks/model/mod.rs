@@ -13,16 +13,19 @@ pub(crate) mod search;
 use faer::Mat;
 use rand::{Rng, SeedableRng};
 
+use crate::math::range::Range;
 use crate::math::rng::Stream;
-use crate::strategy::algorithm::AlgorithmError;
+use crate::strategy::limits::{PARAMETERS, Table};
 pub use belief::Features;
 pub use learning::{Learning, Start};
 pub use opening::Initial;
 
-/// Returns an error if there are no candidates, or more than fit into memory.
-pub(crate) fn check_candidates(count: usize) -> Result<(), AlgorithmError> {
-    let fits = (1..=10_000_000).contains(&count);
-    AlgorithmError::check("candidates", count as f64, fits, "from 1 to 10 million")
+/// Candidates: with a thousand evaluations a million of them take 4 GB.
+pub(crate) const CANDIDATES: Range = Range::new(1.0, 1e6);
+
+/// The candidates themselves.
+pub(crate) fn candidate_tables(candidates: usize, dims: usize) -> Vec<Table> {
+    vec![Table::of([("candidates", candidates), (PARAMETERS, dims)])]
 }
 
 /// One stream for each member, so that results do not depend on threads.

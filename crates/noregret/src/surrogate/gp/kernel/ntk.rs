@@ -28,25 +28,32 @@ use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, PI};
 
 use serde::{Deserialize, Serialize};
 
-/// Layers at most. Depth costs time, and the kernel of a network this deep is all but constant.
-const MAX_DEPTH: usize = 32;
-/// Weights and biases at most, in deviations: with [`MAX_DEPTH`] layers the square of a variance is still a float.
-const MAX_SD: f64 = 100.0;
+use crate::math::range::{OutOfRange, Range};
 
 /// Where two inputs point the same way the ReLU kernel has its cusp, as Matérn 1/2 at distance 0. The slope of the angle is
 /// infinite there, and 0, the mean of both sides, is taken for it; also this close by, where products of slopes could overflow.
 const CUSP: f64 = 1e-100;
+
+/// Depth costs time, and the kernel of a deeper network is all but constant.
+const DEPTH: Range = Range::new(1.0, 32.0);
+/// With 32 layers of such weights and biases the square of a variance is still a float.
+const WEIGHT_SD: Range = Range::new(1e-6, 100.0);
+const BIAS_SD: Range = Range::new(0.0, 100.0);
 
 /// The network whose kernel `ntk-relu` and `ntk-erf` are.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NtkConfig {
-    /// Hidden layers, from 1 to 32.
+    /// Hidden layers. From 1 to 32.
+    #[cfg_attr(feature = "schema", schemars(transform = DEPTH.stated()))]
     pub depth: usize,
-    /// Deviation of the weights, before they are divided by the root of the layer's width: above 0, at most 100.
+    /// Deviation of the weights, before they are divided by the root of the layer's width.
+    /// From 1e-6 to 100.
+    #[cfg_attr(feature = "schema", schemars(transform = WEIGHT_SD.stated()))]
     pub weight_sd: f64,
-    /// Deviation of the biases, from 0 to 100.
+    /// Deviation of the biases. From 0 to 100.
+    #[cfg_attr(feature = "schema", schemars(transform = BIAS_SD.stated()))]
     pub bias_sd: f64,
     /// Map the unit cube to `[-1, 1]` before the network.
     pub symmetric: bool,
@@ -59,27 +66,12 @@ impl Default for NtkConfig {
     }
 }
 
-/// An option of the network that is out of its range.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("ntk.{option} must be {range}, not {value}")]
-pub struct NtkError {
-    /// Which option.
-    pub option: &'static str,
-    /// What would be right.
-    pub range: &'static str,
-    /// What was given.
-    pub value: f64,
-}
-
 impl NtkConfig {
     /// Checks what serde cannot.
-    pub fn validate(&self) -> Result<(), NtkError> {
-        let check =
-            |ok, option, range, value| if ok { Ok(()) } else { Err(NtkError { option, range, value }) };
-        let Self { depth, weight_sd, bias_sd, .. } = *self;
-        check((1..=MAX_DEPTH).contains(&depth), "depth", "from 1 to 32", depth as f64)?;
-        check(weight_sd > 0.0 && weight_sd <= MAX_SD, "weight_sd", "above 0 and at most 100", weight_sd)?;
-        check((0.0..=MAX_SD).contains(&bias_sd), "bias_sd", "from 0 to 100", bias_sd)
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        DEPTH.check("depth", self.depth)?;
+        WEIGHT_SD.check("weight_sd", self.weight_sd)?;
+        BIAS_SD.check("bias_sd", self.bias_sd)
     }
 }
 
