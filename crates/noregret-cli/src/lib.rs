@@ -9,6 +9,9 @@ mod bench;
 mod best;
 mod common_args;
 mod export;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod manual;
 mod number;
 mod pool_file;

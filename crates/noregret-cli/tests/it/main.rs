@@ -6,4 +6,6 @@ mod bad_input;
 mod cli;
 mod crash;
 mod folder;
+#[cfg(feature = "fuzzing")]
+mod fuzz;
 mod studies;

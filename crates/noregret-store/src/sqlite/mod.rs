@@ -60,26 +60,28 @@ impl SqliteStore {
         StoreError::Write { path: self.path.clone(), problem: explain(error) }
     }
 
-    fn query(&self, study: &str, sql: &str, args: impl rusqlite::Params) -> Result<Vec<Entry>, StoreError> {
+    /// The entries that a statement selects, with their positions.
+    fn query(
+        &self,
+        study: &str,
+        sql: &str,
+        args: impl rusqlite::Params,
+    ) -> Result<Vec<(u64, Entry)>, StoreError> {
         let connection = self.lock();
         let read = |error| self.reading(&error);
         let mut statement = connection.prepare_cached(sql).map_err(read)?;
         let mut rows = statement.query(args).map_err(read)?;
         let mut entries = Vec::new();
         while let Some(row) = rows.next().map_err(read)? {
-            let position: i64 = row.get(0).map_err(read)?;
+            let position = unsigned(row.get(0).map_err(read)?).map_err(read)?;
             let time: i64 = row.get(1).map_err(read)?;
             let body = row.get_ref(2).map_err(read)?;
             let event: Event = body
                 .as_str()
                 .map_err(|e| e.to_string())
                 .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-                .map_err(|problem| StoreError::Corrupt {
-                    study: study.into(),
-                    position: position.unsigned_abs(),
-                    problem,
-                })?;
-            entries.push(Entry { time: Timestamp(time), event });
+                .map_err(|problem| StoreError::Corrupt { study: study.into(), position, problem })?;
+            entries.push((position, Entry { time: Timestamp(time), event }));
         }
         Ok(entries)
     }
@@ -93,7 +95,7 @@ impl SqliteStore {
             .prepare_cached("SELECT id, last FROM studies WHERE name = ?1")?
             .query_row([study], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let found = known.map_or(0, |(_, last)| last.unsigned_abs());
+        let found = known.map_or(Ok(0), |(_, last)| unsigned(last))?;
         if found != after {
             return Ok(Err(found));
         }
@@ -142,47 +144,60 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, study: &str, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
-        self.query(
+        let found = self.query(
             study,
             "SELECT position, time, body FROM entries
              WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position > ?2 ORDER BY position LIMIT ?3",
             params![study, signed(after), i64::try_from(limit).unwrap_or(i64::MAX)],
-        )
+        )?;
+        // Who counts on from a gap would read the entries behind it again and again.
+        let expected = after.saturating_add(1)..;
+        if let Some((position, _)) = expected.zip(&found).find(|(position, (found, _))| position != found) {
+            let problem = "it is missing".into();
+            return Err(StoreError::Corrupt { study: study.into(), position, problem });
+        }
+        Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
     fn read_trials(&self, study: &str, numbers: Range<u64>) -> Result<Vec<Entry>, StoreError> {
-        self.query(
+        let found = self.query(
             study,
             "WITH id AS (SELECT id FROM studies WHERE name = ?1)
              SELECT position, time, body FROM entries WHERE study = (SELECT id FROM id) AND position IN
                 (SELECT position FROM trial_entries WHERE study = (SELECT id FROM id) AND trial >= ?2 AND trial < ?3)
              ORDER BY position",
             params![study, signed(numbers.start), signed(numbers.end)],
-        )
+        )?;
+        Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
     fn studies(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let connection = self.lock();
         let rows = || -> Result<Vec<(String, u64)>, rusqlite::Error> {
             let mut statement = connection.prepare_cached("SELECT name, last FROM studies ORDER BY name")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?.collect()
+            statement.query_map([], |row| Ok((row.get(0)?, unsigned(row.get(1)?)?)))?.collect()
         };
         rows().map_err(|error| self.reading(&error))
     }
 
     fn last(&self, study: &str) -> Result<u64, StoreError> {
         let connection = self.lock();
-        let last = || -> Result<Option<i64>, rusqlite::Error> {
+        let last = || -> Result<Option<u64>, rusqlite::Error> {
             let mut statement = connection.prepare_cached("SELECT last FROM studies WHERE name = ?1")?;
-            statement.query_row([study], |row| row.get(0)).optional()
+            statement.query_row([study], |row| unsigned(row.get(0)?)).optional()
         };
-        Ok(last().map_err(|error| self.reading(&error))?.map_or(0, i64::unsigned_abs))
+        Ok(last().map_err(|error| self.reading(&error))?.unwrap_or(0))
     }
 }
 
 /// SQLite has no unsigned integers; positions and trial numbers count from 0 and never come near the limit.
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// Back again. A negative position is none that was written by us.
+fn unsigned(n: i64) -> Result<u64, rusqlite::Error> {
+    u64::try_from(n).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, n))
 }
 
 fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {

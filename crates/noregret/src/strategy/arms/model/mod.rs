@@ -104,12 +104,17 @@ impl SparseModel {
             |sparse: &Sparse| sparse.evaluations == fit.evaluations && sparse.revision == history.revision();
         let running: Vec<Choice> = self.running(history).cloned().collect();
         let cached = self.state.take();
-        let state = match memo.sparse.take() {
-            Some(sparse) if same(&sparse) => match cached.filter(|state| state.sparse == sparse) {
-                Some(state) => state,
-                None => ArmsState::replayed(&self.config, history, fit, sparse)?,
+        let before = memo.sparse.take();
+        let known = match before.as_ref().filter(|sparse| same(sparse)) {
+            Some(sparse) => match cached.filter(|state| state.sparse == *sparse) {
+                Some(state) => Some(state),
+                None => ArmsState::replayed(&self.config, history, fit.clone(), sparse.clone())?,
             },
-            before => {
+            None => None,
+        };
+        let state = match known {
+            Some(state) => state,
+            None => {
                 let (seed, batches, gain) =
                     before.map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
                 let sparse = Sparse {
