@@ -104,8 +104,14 @@ def refuse_unordered(name: str, values: Any, error: type[Exception]) -> None:
         raise error(f"{name}: a list or an array is needed, not {type(values).__name__}")
     if is_masked(values):
         raise error(f"{name}: something of the array is masked; leave out what was not measured")
+    refuse_endless(name, values, error)
+
+
+def refuse_endless(name: str, values: Any, error: type[Exception]) -> None:
+    """Refuses a sequence that no memory holds."""
+    size = getattr(values, "size", 0)  # of an array, whose strides may be 0
     try:
-        too_long = hasattr(values, "__len__") and len(values) > _LONGEST
+        too_long = (isinstance(size, int) and size > _LONGEST) or (hasattr(values, "__len__") and len(values) > _LONGEST)
     except OverflowError:
         too_long = True
     except TypeError:
@@ -116,7 +122,7 @@ def refuse_unordered(name: str, values: Any, error: type[Exception]) -> None:
 
 def is_masked(value: Any) -> bool:
     """Whether something of an array is masked, or it is the masked element itself."""
-    numpy = sys.modules.get("numpy")
+    numpy = sys.modules.get("numpy")  # nothing is masked before somebody has imported it
     return numpy is not None and isinstance(value, numpy.ma.MaskedArray) and bool(numpy.ma.is_masked(value))
 
 
@@ -200,7 +206,7 @@ class Pool:
         return self._native.params(self._row(row))
 
     def _row(self, row: int) -> int:
-        if not hasattr(row, "__index__") or not 0 <= (number := operator.index(row)) < len(self):
+        if not hasattr(row, "__index__") or is_masked(row) or not 0 <= (number := operator.index(row)) < len(self):
             raise InvalidParams(f"the pool has no row {row!r}: it has {len(self)}, numbered from 0")
         return number
 
@@ -389,6 +395,7 @@ def bounds(given: Any) -> list[tuple[float, float]]:
     """Bounds as SciPy has them: pairs (low, high), or an object with `lb` and `ub`."""
     if hasattr(given, "lb") and hasattr(given, "ub"):
         given = list(zip(given.lb, given.ub))
+    refuse_endless("bounds", given, InvalidSpace)
     try:
         pairs = [(float(low), float(high)) for low, high in given]
     except (TypeError, ValueError, OverflowError):
@@ -405,4 +412,5 @@ def _named(constraints: Any) -> list[tuple[str, Any]]:
         return [(str(name), constraint) for name, constraint in constraints.items()]
     if isinstance(constraints, str) or not isinstance(constraints, Iterable):
         constraints = [constraints]
+    refuse_endless("constraints", constraints, InvalidSpace)
     return [(f"c{i}", constraint) for i, constraint in enumerate(constraints)]

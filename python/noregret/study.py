@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
 from .errors import InvalidArgument, InvalidParams
-from .space import Bool, Categorical, Constraint, Float, Int, Ordinal, Parameter, Pool, Space, is_masked, refuse_unordered
+from .space import Bool, Categorical, Constraint, Float, Int, Ordinal, Parameter, Pool, Space, is_masked, refuse_endless, refuse_unordered
 from .trial import Recommendation, RemainingRegret, Trial
 
 if TYPE_CHECKING:
@@ -87,18 +87,18 @@ class Study:
             raise InvalidArgument(f'a study in a storage needs a name: Study(..., storage={storage!r}, name="...")')
         if seed is None:
             seed = int.from_bytes(os.urandom(4), "little")
-        if not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
+        if not hasattr(seed, "__index__") or is_masked(seed) or not 0 <= operator.index(seed) < 2**64:
             raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, or None for any, not {seed!r}")
-        if trials is not None and (not hasattr(trials, "__index__") or not 1 <= trials < 2**63):
+        if trials is not None and not _is_count(trials):
             raise InvalidArgument(f"trials is a whole number from 1 on, or None if it is not known, not {trials!r}")
         description = {
             "name": "study" if name is None else str(name),
             "storage": "memory:" if storage is None else _absolute(storage),
             "direction": str(direction),
-            "seed": int(seed),
+            "seed": operator.index(seed),
             "algorithm": _algorithm_json(algorithm),
             "duplicates": str(duplicates),
-            "trials": None if trials is None else int(trials),
+            "trials": None if trials is None else operator.index(trials),
         }
         self._open(Space(space, constraints), description, None)
 
@@ -280,7 +280,7 @@ class Study:
     def to_dataframe(self, library: Literal["pandas", "polars"] | None = None) -> Any:
         """All trials as a data frame of pandas, or else of polars, whichever is installed. A parameter whose name a column has already is
         called `params_...`."""
-        if library not in (None, "pandas", "polars"):
+        if library is not None and not (isinstance(library, str) and library in ("pandas", "polars")):
             raise InvalidArgument(f'data frames are of "pandas" or "polars", not of {library!r}')
         trials = self.trials
         columns: dict[str, list[Any]] = {"number": [t.number for t in trials], "state": [t.state for t in trials]}
@@ -453,6 +453,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
+        refuse_endless("attributes and options", value, InvalidArgument)
         value = value.tolist()
     if isinstance(value, (list, tuple, set)):
         return [_plain(item) for item in value]
@@ -480,14 +481,14 @@ def _algorithm_json(algorithm: Algorithm) -> str:
 
 def _number(trial: Trial | int) -> int:
     number = trial.number if isinstance(trial, Trial) else trial
-    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= number < 2**63:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or is_masked(number) or not 0 <= operator.index(number) < 2**63:
         raise InvalidArgument(f"name a trial by itself or by its number, not by {trial!r}")
-    return int(number)
+    return operator.index(number)
 
 
 def _is_count(n: Any) -> bool:
     """Whether it is a whole number from 1 on that native code can read."""
-    return hasattr(n, "__index__") and 1 <= operator.index(n) < 2**63
+    return hasattr(n, "__index__") and not is_masked(n) and 1 <= operator.index(n) < 2**63
 
 
 def _optional(name: str, value: Any) -> float | None:

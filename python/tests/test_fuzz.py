@@ -6,13 +6,14 @@
 import itertools
 import json
 import math
+import operator
 import os
 from fractions import Fraction
 from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -26,6 +27,7 @@ some = settings(
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
 )
 
 
@@ -54,7 +56,7 @@ def sly(method, answer):
 
 METHODS = [
     "__index__", "__float__", "__int__", "__iter__", "__len__", "__array__", "__bool__", "__eq__", "__hash__", "__str__", "__repr__", "__lt__",
-    "__getitem__", "__getattr__", "__contains__", "tolist", "keys", "__length_hint__", "__call__", "__fspath__",
+    "__getattr__", "__contains__", "tolist", "keys", "__length_hint__", "__call__", "__fspath__",
 ]  # fmt: skip
 ANSWERS = [Evil, None, -1, 2**62, 2**70, "\ud800", 1.5, math.nan, [], [1.0], b"x"]
 
@@ -111,15 +113,36 @@ arrays = st.builds(
 large = st.sampled_from([
     range(2**62), range(2**70), np.broadcast_to(0.0, (2**40, 2)), np.broadcast_to(np.int8(1), (2**40, 3)), np.broadcast_to(0.5, (2**20, 2**21)),
 ])  # fmt: skip
-# Built anew for every example: some of them do not survive use.
-odd = st.one_of(
-    st.builds(sly, st.sampled_from(METHODS), st.sampled_from(ANSWERS)),
-    st.builds(lambda make: make(), st.sampled_from([
-        object, MagicMock, lambda: recursive(dict), lambda: recursive(list), lambda: nested(100), lambda: nested(127), lambda: nested(5000), LongList,
-        lambda: LongList([1.0]), lambda: [LongList([1.0])], LongMapping, lambda: LongMapping(lr=1), lambda: iter([1.0]), lambda: (x for x in [[1.0]]),
-        lambda: int, lambda: len, lambda: np.ma.masked, lambda: [np.ma.masked], lambda: memoryview(b"ab"), lambda: slice(3), lambda: Ellipsis,
-    ])),
-)  # fmt: skip
+
+
+class Recipe:
+    """How to make an object: hypothesis shows what it has drawn, which not all objects survive, and uses it twice."""
+
+    def __init__(self, make, *args):
+        self.make, self.args = make, args
+
+    def __repr__(self):
+        return f"Recipe({self.make.__name__}, {ascii(self.args)})"
+
+
+def made(drawn):
+    if isinstance(drawn, Recipe):
+        return drawn.make(*drawn.args)
+    if type(drawn) is list:
+        return [made(item) for item in drawn]
+    if type(drawn) is tuple:
+        return tuple(made(item) for item in drawn)
+    if type(drawn) is dict:
+        return {key: made(item) for key, item in drawn.items()}
+    return drawn
+
+
+MADE = [
+    Recipe(object), Recipe(MagicMock), Recipe(recursive, dict), Recipe(recursive, list), Recipe(nested, 100), Recipe(nested, 127), Recipe(nested, 400),
+    Recipe(LongList), Recipe(LongList, [1.0]), Recipe(LongMapping), Recipe(LongMapping, {"lr": 1}), Recipe(iter, [1.0]), Recipe(memoryview, b"ab"),
+    Recipe(lambda: (x for x in [[1.0]])), Recipe(lambda: int), Recipe(lambda: len), Recipe(lambda: np.ma.masked), Recipe(slice, 3),
+]  # fmt: skip
+odd = st.one_of(st.builds(lambda method, answer: Recipe(sly, method, answer), st.sampled_from(METHODS), st.sampled_from(ANSWERS)), st.sampled_from(MADE))
 leaves = st.one_of(st.none(), numbers, texts, odd)
 keys = st.sampled_from(["lr", "layers", "act", "width", "bias", "mass", "name", "candidates", "\ud800", 0, None, ("a",)])
 anything = st.one_of(
@@ -172,12 +195,16 @@ def usable(study):
     assert repr(study)
 
 
-# A number of trials that fits into memory and is not worth waiting for is for the tests of limits.
-counts = anything.filter(lambda n: not (hasattr(n, "__index__") and not isinstance(n, (Sly, MagicMock)) and 100 < int(n) < 2**63))
-counts = counts.filter(lambda n: not (isinstance(n, Sly) and n.answer == 2**62))
+def few(n):
+    """Not a number of points that fits into memory and is not worth waiting for: that is for the tests of limits."""
+    try:
+        return 1 if 100 < operator.index(n) < 2**63 else n
+    except Exception:
+        return n
+
 
 CALLS = {
-    "ask": (lambda study, a, b: study.ask(a, lease=b), counts, anything),
+    "ask": (lambda study, a, b: study.ask(few(a), lease=b), anything, anything),
     "tell": (lambda study, a, b: study.tell(a, b), anything, anything),
     "tell value": (lambda study, a, b: study.tell(0, a, b), anything, anything),
     "tell attrs": (lambda study, a, b: study.tell(0, 1.0, attrs=a, seconds=b), anything, anything),
@@ -191,10 +218,10 @@ CALLS = {
     "tell_many X": (lambda study, a, b: study.tell_many(a, [1.0, 2.0, 3.0], b), anything, anything),
     "tell_many rows": (lambda study, a, b: study.tell_many([a, b], [1.0, 2.0]), anything, anything),
     "tell_many y": (lambda study, a, b: study.tell_many([[0.5], [0.25]], a, b), anything, anything),
-    "suggest": (lambda study, a, b: study.suggest(a), counts, st.none()),
+    "suggest": (lambda study, a, b: study.suggest(few(a)), anything, st.none()),
     "predict": (lambda study, a, b: study.predict(a), anything, st.none()),
     "predict rows": (lambda study, a, b: study.predict([a, b]), anything, anything),
-    "to_dataframe": (lambda study, a, b: study.to_dataframe(a), anything.filter(lambda a: a != "x"), st.none()),
+    "to_dataframe": (lambda study, a, b: study.to_dataframe(a), anything, st.none()),
 }
 
 
@@ -208,7 +235,7 @@ def test_methods_of_a_study(name, kind):
     @settings(some, max_examples=25 * TIMES)
     @given(first, second)
     def fuzz(a, b):
-        harmless(call, study, a, b)
+        harmless(call, study, made(a), made(b))
         usable(study)
 
     fuzz()
@@ -217,6 +244,7 @@ def test_methods_of_a_study(name, kind):
 @some
 @given(anything, anything, anything)
 def test_parameters(a, b, c):
+    a, b, c = made((a, b, c))
     for declare in [lambda: nr.Float(a, b, c), lambda: nr.Int(a, b, c), lambda: nr.Categorical(a), lambda: nr.Ordinal(a), lambda: nr.Categorical([a, b])]:
         parameter = harmless(declare)
         harmless(nr.Study, {"p": parameter}, algorithm="random")
@@ -225,6 +253,7 @@ def test_parameters(a, b, c):
 @some
 @given(anything, anything)
 def test_spaces(a, b):
+    a, b = made((a, b))
     harmless(nr.Study, a)
     harmless(nr.Study, {"x": nr.Float(0, 1)}, constraints=a)
     harmless(nr.Study, [(a, b)])
@@ -237,18 +266,19 @@ OPTIONS = ["direction", "algorithm", "seed", "name", "duplicates", "trials"]
 @some
 @given(st.sampled_from(OPTIONS), anything)
 def test_options_of_a_study(option, a):
-    harmless(nr.Study, ONE, **{option: a})
+    harmless(nr.Study, ONE, **{option: made(a)})
 
 
 @some
 @given(st.sampled_from(["sobol", "gp-ei", "bbkb", "neural-bo", "random-forest"]), st.sampled_from(["candidates", "initial_points", "model", "solver", "trees"]), anything)
 def test_options_of_an_algorithm(name, option, a):
-    harmless(nr.Study, ONE, algorithm={"name": name, option: a})
+    harmless(nr.Study, ONE, algorithm={"name": name, option: made(a)})
 
 
 @some
-@given(anything.filter(lambda a: not (isinstance(a, str) and a.startswith("sqlite"))), anything)
+@given(anything, anything)
 def test_storages(a, b):
+    a, b = made((a, b))
     harmless(nr.Study, ONE, storage=a, name="s")
     harmless(nr.Study.load, b, a)
 
@@ -256,6 +286,7 @@ def test_storages(a, b):
 @some
 @given(anything, anything, anything)
 def test_pools(a, b, c):
+    a, b, c = made((a, b, c))
     harmless(nr.Pool, a)
     harmless(nr.Pool, [a, b])
     harmless(nr.Pool, [[1.0], [2.0]], ids=a, names=b)
@@ -268,6 +299,7 @@ def test_pools(a, b, c):
 @some
 @given(anything, anything)
 def test_minimize(a, b):
+    a, b = made((a, b))
     harmless(nr.minimize, lambda x: a, ONE, n_trials=2, algorithm="random")
     harmless(nr.minimize, lambda x: (a, b), [(0, 1)], n_trials=2, algorithm="random")
     harmless(nr.minimize, a, ONE, n_trials=2, algorithm="random")
@@ -277,6 +309,7 @@ def test_minimize(a, b):
 @some
 @given(st.sampled_from(["n_trials", "batch_size", "n_jobs", "callback", "executor", "catch", "timeout", "progress"]), anything)
 def test_options_of_minimize(option, a):
+    a = made(a)
     count = itertools.count()
 
     def fun(x):
@@ -285,14 +318,15 @@ def test_options_of_minimize(option, a):
         return 1.0
 
     options = {"n_trials": 2, "algorithm": "random", option: a}
-    if option in ("n_jobs", "batch_size") and hasattr(a, "__index__"):
-        return  # as many threads, or points at once, as were asked for
+    if option in ("n_jobs", "batch_size"):
+        options[option] = few(a)
     harmless(nr.minimize, fun, ONE, **options)
 
 
 @some
 @given(anything, anything)
 def test_skopt(a, b):
+    a, b = made((a, b))
     for dimension in [lambda: nr_skopt.Real(a, b), lambda: nr_skopt.Integer(a, b), lambda: nr_skopt.Categorical(a), lambda: nr_skopt.Space([a, b])]:
         harmless(dimension)
     optimizer = nr_skopt.Optimizer([(0.0, 1.0), (1, 5)], base_estimator="dummy")
@@ -304,7 +338,8 @@ def test_skopt(a, b):
 @some
 @given(anything, anything)
 def test_optuna(a, b):
-    harmless(nr_optuna.NoRegretSampler, a)
+    a, b = made((a, b))
+    harmless(nr_optuna.NoRegretSampler, algorithm=a)
     harmless(nr_optuna.NoRegretSampler, seed=b)
 
 
@@ -321,7 +356,7 @@ def test_a_row_that_says_it_is_longer_than_memory():
 
 
 def test_a_pool_of_an_array_that_is_larger_than_memory():
-    with pytest.raises(nr.InvalidSpace, match="do not fit into memory"):
+    with pytest.raises(nr.InvalidSpace):
         nr.Pool(np.broadcast_to(0.0, (2**20, 2**24)))
 
 
@@ -347,8 +382,9 @@ def test_attributes_that_are_nested_too_deep_do_not_spoil_the_log(tmp_path):
     for depth in range(95, 130):
         harmless(study.tell, 0, 1.0, attrs={"a": nested(depth)})
         assert len(nr.Study(ONE, storage=storage, name="s").trials) == 1
-    with pytest.raises(nr.InvalidArgument, match="nested too deep"):
-        study.tell(0, 1.0, attrs=recursive(dict))
+    for attrs in [recursive(dict), {"a": nested(5000)}]:
+        with pytest.raises(nr.InvalidArgument, match="nested too deep"):
+            study.tell(0, 1.0, attrs=attrs)
 
 
 @pytest.mark.parametrize("y", [{1.0, 2.0}, frozenset([1.0, 2.0]), {1.0: 0, 2.0: 0}, "12", b"12", np.ma.masked_array([1.0, 2.0], mask=[True, False]), range(2**62)])

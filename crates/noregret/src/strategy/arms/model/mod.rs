@@ -112,22 +112,21 @@ impl SparseModel {
             },
             None => None,
         };
-        let state = match known {
-            Some(state) => state,
-            None => {
-                let (seed, batches, gain) =
-                    before.map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
-                let sparse = Sparse {
-                    seed,
-                    evaluations: fit.evaluations,
-                    revision: history.revision(),
-                    batches,
-                    gain,
-                    extras: Vec::new(),
-                    starts: Vec::new(),
-                };
-                ArmsState::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
-            }
+        let state = if let Some(state) = known {
+            state
+        } else {
+            let (seed, batches, gain) =
+                before.map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
+            let sparse = Sparse {
+                seed,
+                evaluations: fit.evaluations,
+                revision: history.revision(),
+                batches,
+                gain,
+                extras: Vec::new(),
+                starts: Vec::new(),
+            };
+            ArmsState::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
         };
         let state = self.state.insert(state);
         state.begin(&self.config, history, &running)?;
