@@ -52,6 +52,8 @@ pub(super) enum PoolFileProblem {
     IdNotText { place: CellPosition, column: String },
 
     // Parquet and npy only.
+    #[error("the file is damaged: {0}")]
+    Damaged(String),
     #[error("column `{column}` has {found} rows in a group of {expected}: the file is damaged")]
     RowCount { column: String, found: usize, expected: usize },
     #[error("an npy file has no column of names: leave `id` out, or use CSV or Parquet")]

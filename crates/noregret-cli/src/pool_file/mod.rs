@@ -2,6 +2,7 @@
 
 mod csv;
 mod error;
+mod foreign;
 mod npy;
 mod parquet;
 

@@ -7,10 +7,12 @@ use noregret::space::Ids;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::error::{CellPosition, PoolFileProblem};
+use super::foreign::caught;
 use super::{Table, Wanted, narrow, zeros};
 
 /// Cells of a column decoded at a time.
@@ -19,8 +21,46 @@ const BATCH: usize = 4096;
 const FEATURES: &str = "features are integers, floats or truth values, one to a row";
 const IDS: &str = "ids are text or integers, one to a row";
 
+/// Rows that one byte of a file may stand for. A page of equal cells has some 30 bytes for 20,000 rows.
+const ROWS_OF_A_BYTE: u64 = 10_000;
+
+/// The reader of the crate panics at some files that it finds out to be damaged.
 pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
-    let reader = SerializedFileReader::new(File::open(path)?)?;
+    caught(|| read_unguarded(path, wanted)).unwrap_or_else(|words| Err(PoolFileProblem::Damaged(words)))
+}
+
+/// Checks what the reader trusts before it allocates: lengths against the size of the file, which has `bytes`.
+fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), PoolFileProblem> {
+    let damaged = |problem: String| Err(PoolFileProblem::Damaged(problem));
+    let mut rows: u64 = 0;
+    for group in metadata.row_groups() {
+        let Ok(length) = u64::try_from(group.num_rows()) else {
+            return damaged(format!("a group of {} rows", group.num_rows()));
+        };
+        rows = rows.saturating_add(length);
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let length = column.compressed_size();
+            let ends = |start, length| u64::try_from(start).ok()?.checked_add(u64::try_from(length).ok()?);
+            if ends(start, length).is_none_or(|end| end > bytes) {
+                return damaged(format!(
+                    "column `{}` is not where it should be",
+                    column.column_path().string()
+                ));
+            }
+        }
+    }
+    if rows > bytes.saturating_mul(ROWS_OF_A_BYTE) {
+        return damaged(format!("{rows} rows in {bytes} bytes"));
+    }
+    Ok(())
+}
+
+fn read_unguarded(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let reader = SerializedFileReader::new(file)?;
+    check(reader.metadata(), bytes)?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let columns: Vec<Column> = schema.columns().iter().map(|column| Column::new(column)).collect();
     let header: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
@@ -247,6 +287,7 @@ impl Group<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
     use std::sync::Arc;
 
     use noregret::Pool;
@@ -438,5 +479,51 @@ mod tests {
             assert!(parse(&whole[..cut], &[], None).is_err(), "{cut}");
         }
         assert!(parse(b"a,b\n1,2\n", &[], None).is_err());
+    }
+
+    /// "column start and length should not be negative", said the crate, and the process ended.
+    #[test]
+    fn no_changed_byte_panics() {
+        let whole = file(&mixed(), 2, Compression::SNAPPY);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pool.parquet");
+        std::fs::write(&path, &whole).unwrap();
+        let kept = File::options().write(true).open(&path).unwrap();
+        let mut refused = 0;
+        for (i, byte) in whole.iter().enumerate() {
+            for change in [0x01, 0x40, 0x80, 0xff] {
+                kept.write_all_at(&[byte ^ change], i as u64).unwrap();
+                refused += usize::from(crate::pool_file::read(&path, &[], Some("name")).is_err());
+            }
+            kept.write_all_at(&[*byte], i as u64).unwrap();
+        }
+        assert!(refused > whole.len(), "{refused} of {}", 4 * whole.len());
+    }
+
+    /// Lengths were believed before they were compared with the file.
+    #[test]
+    fn lengths_beyond_the_file_are_refused() {
+        let columns = [("a", Cells::Double(some(&[1.0, 2.0, 3.0])))];
+        let whole = file(&columns, 3, Compression::UNCOMPRESSED);
+        let mut kept = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut kept, &whole).unwrap();
+        let metadata = SerializedFileReader::new(kept).unwrap().metadata().clone();
+        assert!(check(&metadata, whole.len() as u64).is_ok());
+        let group = metadata.row_group(0);
+        let with = |rows: i64, size: i64, start: i64| {
+            let column = group.column(0).clone().into_builder();
+            let column = column.set_total_compressed_size(size).set_data_page_offset(start);
+            let column = column.set_dictionary_page_offset(None).build().unwrap();
+            let group = group.clone().into_builder().set_num_rows(rows).set_column_metadata(vec![column]);
+            let mut built = metadata.clone().into_builder();
+            built = built.set_row_groups(vec![group.build().unwrap()]);
+            check(&built.build(), whole.len() as u64).map_err(|problem| problem.to_string())
+        };
+        assert_eq!(with(3, 10, 4), Ok(()));
+        for (rows, size, start) in
+            [(1 << 60, 10, 4), (-1, 10, 4), (3, -1, 4), (3, 1 << 60, 4), (3, 10, -4), (3, i64::MAX, i64::MAX)]
+        {
+            assert!(with(rows, size, start).unwrap_err().contains("damaged"), "{rows}, {size}, {start}");
+        }
     }
 }
