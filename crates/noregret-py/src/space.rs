@@ -144,7 +144,7 @@ impl Pool {
 fn cells_of<T: numpy::Element + Copy>(matrix: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<T>> {
     let mut cells = Vec::new();
     let count = matrix.shape()[0].checked_mul(matrix.shape()[1]);
-    if !count.is_some_and(|count| cells.try_reserve_exact(count).is_ok()) {
+    if count.is_none_or(|count| cells.try_reserve_exact(count).is_err()) {
         let problem = format!("features of the shape {:?} do not fit into memory", matrix.shape());
         return Err(raise("InvalidSpace", &problem, None));
     }

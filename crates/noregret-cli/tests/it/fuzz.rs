@@ -82,15 +82,15 @@ impl Mutation {
         match self {
             Self::Flip(i, bit) => *i.get_mut(input) ^= 1 << bit,
             Self::Set(i, byte) => *i.get_mut(input) = *byte,
-            Self::Cut(i, j) => drop(input.drain(span(i, j, input.len()))),
+            Self::Cut(i, j) => drop(input.drain(span(*i, *j, input.len()))),
             Self::Double(i, j) => {
-                let span = span(i, j, input.len());
+                let span = span(*i, *j, input.len());
                 let copy = input[span.clone()].to_vec();
                 input.splice(span.end..span.end, copy);
             }
             Self::Splice(i, seed, j, k) => {
                 let other = seed.get(seeds);
-                let part = if other.is_empty() { &[] } else { &other[span(j, k, other.len())] };
+                let part = if other.is_empty() { &[] } else { &other[span(*j, *k, other.len())] };
                 let at = i.index(input.len());
                 input.splice(at..at, part.iter().copied());
             }
@@ -112,7 +112,7 @@ impl Mutation {
 }
 
 /// From one place to another, or the other way round.
-fn span(i: &Index, j: &Index, length: usize) -> Range<usize> {
+fn span(i: Index, j: Index, length: usize) -> Range<usize> {
     let (i, j) = (i.index(length), j.index(length));
     i.min(j)..i.max(j) + 1
 }
