@@ -74,12 +74,12 @@ class NoRegretSampler(BaseSampler):
     ) -> None:
         self._algorithm = algorithm
         self._seed = secrets.randbits(32) if seed is None else seed
-        self._independent_sampler = independent_sampler or RandomSampler(seed=seed)
         self._constraints_func = constraints_func
         self._warn_independent_sampling = warn_independent_sampling
         self._duplicates: Literal["avoid", "allow", "replicate"] = duplicates
         self._forget()
         self._study({"x": Float(0.0, 1.0)}, "minimize")  # what is wrong with the settings is said here, not in the second trial
+        self._independent_sampler = independent_sampler or RandomSampler(seed=seed)
 
     def reseed_rng(self) -> None:
         # Optuna calls this before each trial if there are several threads. What is known already stays: they share it.

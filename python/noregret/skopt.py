@@ -89,6 +89,7 @@ class Categorical(Dimension):
     def __init__(
         self, categories: Iterable[Any], prior: Sequence[float] | None = None, transform: str | None = None, name: str | None = None
     ) -> None:
+        nr.refuse_unordered("categories", categories, InvalidSpace)
         self.categories, self.name = tuple(categories), name
 
     def _parameter(self) -> nr.Parameter:
@@ -107,6 +108,7 @@ def _dimension(given: Any) -> Dimension:
         return given
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidSpace(f"a dimension is Real, Integer, Categorical, (low, high), (low, high, prior) or a list of categories, not {given!r}")
+    nr.refuse_endless("categories", given, InvalidSpace)
     values = given.tolist() if hasattr(given, "tolist") else list(given)
     if len(values) == 2 or len(values) in (3, 4) and isinstance(values[2], str) and values[2] in _PRIORS:
         if not any(isinstance(bound, bool) for bound in values[:2]):
@@ -121,6 +123,7 @@ class Space:
     """The dimensions of a search, in order."""
 
     def __init__(self, dimensions: Iterable[Any]) -> None:
+        nr.refuse_endless("dimensions", dimensions, InvalidSpace)
         self.dimensions: list[Dimension] = [_dimension(dimension) for dimension in dimensions]
         names = [dimension.name or "" for dimension in self.dimensions]
         # Names serve the study as well, if they can.

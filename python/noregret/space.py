@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import operator
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
@@ -88,7 +90,40 @@ Parameter = Union[Float, Int, Categorical, Ordinal, Bool]
 def _several(kind: str, values: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidSpace(f"{kind} takes a list of values, not {values!r}")
+    refuse_unordered(f"values of {kind}", values, InvalidSpace)
     return tuple(values)
+
+
+# Sequences that are longer do not fit into memory: they are computed, as `range` is, and reading one would not end.
+_LONGEST = 2**32
+
+
+def refuse_unordered(name: str, values: Any, error: type[Exception]) -> None:
+    """Refuses as a list of values what is none: text, sets (whose order is chance), dicts, endless ranges, masked arrays."""
+    if isinstance(values, (str, bytes, Set, Mapping)):
+        raise error(f"{name}: a list or an array is needed, not {type(values).__name__}")
+    if is_masked(values):
+        raise error(f"{name}: something of the array is masked; leave out what was not measured")
+    refuse_endless(name, values, error)
+
+
+def refuse_endless(name: str, values: Any, error: type[Exception]) -> None:
+    """Refuses a sequence that no memory holds."""
+    size = getattr(values, "size", 0)  # of an array, whose strides may be 0
+    try:
+        too_long = (isinstance(size, int) and size > _LONGEST) or (hasattr(values, "__len__") and len(values) > _LONGEST)
+    except OverflowError:
+        too_long = True
+    except TypeError:
+        return  # an array without dimensions, which the caller refuses or takes as one
+    if too_long:
+        raise error(f"{name}: at most {_LONGEST} of them are possible")
+
+
+def is_masked(value: Any) -> bool:
+    """Whether something of an array is masked, or it is the masked element itself."""
+    numpy = sys.modules.get("numpy")  # nothing is masked before somebody has imported it
+    return numpy is not None and isinstance(value, numpy.ma.MaskedArray) and bool(numpy.ma.is_masked(value))
 
 
 def _is_plain(value: Any) -> bool:
@@ -130,7 +165,11 @@ class Pool:
             names = [str(column) for column in features.columns]
         if hasattr(features, "to_numpy"):
             features = features.to_numpy()
+        refuse_unordered("features", features, InvalidSpace)
         features = _float_matrix(features)
+        for name, several in (("ids", ids), ("names", names)):
+            if several is not None:
+                refuse_unordered(name, several, InvalidSpace)
         self._has_ids = ids is not None
         # Numbers that name candidates are not to be mistaken for their rows.
         self._has_numeric_ids = ids is not None and any(hasattr(i, "__index__") for i in ids)
@@ -153,7 +192,7 @@ class Pool:
 
     def id(self, row: int) -> str:
         """The id of a row; its number if it was given none."""
-        return self._native.id(row)
+        return self._native.id(self._row(row))
 
     def row(self, id: str) -> int:
         """The row of an id."""
@@ -164,10 +203,16 @@ class Pool:
 
     def params(self, row: int) -> dict[str, float]:
         """The features of a row, by name."""
-        return self._native.params(row)
+        return self._native.params(self._row(row))
+
+    def _row(self, row: int) -> int:
+        if not hasattr(row, "__index__") or is_masked(row) or not 0 <= (number := operator.index(row)) < len(self):
+            raise InvalidParams(f"the pool has no row {row!r}: it has {len(self)}, numbered from 0")
+        return number
 
     def rows(self, candidates: Any) -> list[int] | None:
         """Rows of candidates that are given by id or by row number; `None` if they are not, but by their features."""
+        refuse_unordered("candidates", candidates, InvalidParams)
         items = list(candidates.tolist() if hasattr(candidates, "tolist") else candidates)
         if items and all(isinstance(item, str) for item in items):
             return [self.row(item) for item in items]
@@ -175,10 +220,7 @@ class Pool:
             return None
         if self._has_numeric_ids:
             return [self.row(str(item)) for item in items]
-        if any(not 0 <= item < len(self) for item in items):
-            wrong = next(item for item in items if not 0 <= item < len(self))
-            raise InvalidParams(f"the pool has no row {wrong}: it has {len(self)}, numbered from 0")
-        return [int(item) for item in items]
+        return [self._row(item) for item in items]
 
     def __reduce__(self) -> tuple[Any, ...]:
         ids = [self.id(row) for row in range(len(self))] if self._has_ids else None
@@ -203,8 +245,8 @@ def _float_matrix(features: Any) -> Any:
         return features
     try:
         return features.astype("float64")
-    except (TypeError, ValueError) as error:
-        raise InvalidSpace(f"features are numbers: {error}") from None
+    except (TypeError, ValueError, MemoryError) as error:
+        raise InvalidSpace(f"features are numbers, and fit into memory: {error}") from None
 
 
 Constraint = Union[str, Callable[[dict[str, Any]], bool]]
@@ -283,7 +325,7 @@ class Space:
         if dtype is not None and getattr(dtype, "kind", "O") in "fiub" and not self.objects:
             if points.ndim == 1 and len(self.names) == 1:
                 points = points.reshape(-1, 1)
-            if points.ndim != 2:
+            if points.ndim != 2 or points.shape[1] != len(self.names):
                 raise InvalidParams(f"points are the rows of a matrix with {len(self.names)} columns, not of the shape {points.shape}")
             return points if dtype == "float64" else points.astype("float64")
         return [self._encode_row(point) for point in points]
@@ -297,7 +339,11 @@ class Space:
             point = point.params
         if isinstance(point, Mapping):
             return self.encode(point)
-        row = [point] if _is_plain(point) or _is_numpy_scalar(point) else list(point)
+        if _is_plain(point) or _is_numpy_scalar(point):
+            row = [point]
+        else:
+            refuse_unordered("a point", point, InvalidParams)
+            row = list(point)
         if not self.objects:
             return row
         return [_label(value) if name in self.objects else value for name, value in zip(self.names, row)] + row[len(self.names):]
@@ -349,9 +395,10 @@ def bounds(given: Any) -> list[tuple[float, float]]:
     """Bounds as SciPy has them: pairs (low, high), or an object with `lb` and `ub`."""
     if hasattr(given, "lb") and hasattr(given, "ub"):
         given = list(zip(given.lb, given.ub))
+    refuse_endless("bounds", given, InvalidSpace)
     try:
         pairs = [(float(low), float(high)) for low, high in given]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidSpace(
             f"a space is a dict of parameters, a Pool, or a list of bounds (low, high), not {given!r}"
         ) from None
@@ -365,4 +412,5 @@ def _named(constraints: Any) -> list[tuple[str, Any]]:
         return [(str(name), constraint) for name, constraint in constraints.items()]
     if isinstance(constraints, str) or not isinstance(constraints, Iterable):
         constraints = [constraints]
+    refuse_endless("constraints", constraints, InvalidSpace)
     return [(f"c{i}", constraint) for i, constraint in enumerate(constraints)]

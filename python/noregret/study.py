@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
 from .errors import InvalidArgument, InvalidParams
-from .space import Bool, Categorical, Constraint, Float, Int, Ordinal, Parameter, Pool, Space
+from .space import Bool, Categorical, Constraint, Float, Int, Ordinal, Parameter, Pool, Space, is_masked, refuse_endless, refuse_unordered
 from .trial import Recommendation, RemainingRegret, Trial
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ Verdict = Literal["complete", "failed", "same", "late"]
 
 # How long trials stay with a process that cannot be asked whether it lives, because it runs on another machine.
 _LEASE_OF_A_PROCESS = 7 * 24 * 3600.0
+# Points to ask for or to suggest in one call.
+_MOST_AT_ONCE = 100_000
 
 
 def algorithms() -> list[dict[str, Any]]:
@@ -86,18 +89,18 @@ class Study:
             raise InvalidArgument(f'a study in a storage needs a name: Study(..., storage={storage!r}, name="...")')
         if seed is None:
             seed = int.from_bytes(os.urandom(4), "little")
-        if not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
+        if not hasattr(seed, "__index__") or is_masked(seed) or not 0 <= operator.index(seed) < 2**64:
             raise InvalidArgument(f"a seed is a whole number from 0 to 2^64 - 1, or None for any, not {seed!r}")
-        if trials is not None and (not hasattr(trials, "__index__") or not 1 <= trials <= 10**9):
+        if trials is not None and not _is_count(trials, 10**9):
             raise InvalidArgument(f"trials is a whole number from 1 to 1e9, or None if it is not known, not {trials!r}")
         description = {
             "name": "study" if name is None else str(name),
             "storage": "memory:" if storage is None else _absolute(storage),
             "direction": str(direction),
-            "seed": int(seed),
+            "seed": operator.index(seed),
             "algorithm": _algorithm_json(algorithm),
             "duplicates": str(duplicates),
-            "trials": None if trials is None else int(trials),
+            "trials": None if trials is None else operator.index(trials),
         }
         self._open(Space(space, constraints), description, None)
 
@@ -136,8 +139,9 @@ class Study:
         What waits in the queue (`enqueue`, `release`) comes first. If fewer points are left of a finite space, these; `NothingLeft` is raised
         if none is. Without `n` the list may be empty: then the algorithm wants to hear of what is running first. `lease` is how many seconds to wait for a result before the trial is handed out again; for ever by default.
         """
-        if n is not None and (not hasattr(n, "__index__") or not 1 <= n <= 100_000):
+        if n is not None and not _is_count(n, _MOST_AT_ONCE):
             raise InvalidArgument(f"ask for 1 to 100,000 trials, or for as many as the algorithm allows by ask(), not for {n!r}")
+        lease = _optional("lease", lease)
         held = self._contexts.current()
         # A process keeps what it holds as long as it lives; a lease that was asked for ends by the clock.
         own = held is not None and lease is None
@@ -161,15 +165,15 @@ class Study:
         error. One that had failed gets its value after all. `attrs` are kept with it, as JSON.
         """
         number = _number(trial)
-        text = None if attrs is None else json.dumps(_plain(dict(attrs)))
-        verdict = self._native.tell(number, _value(value), noise_var, text, seconds)
+        text = None if attrs is None else _json(dict(attrs))
+        verdict = self._native.tell(number, _value(value), _optional("noise_var", noise_var), text, _optional("seconds", seconds))
         self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
     def fail(self, trial: Trial | int, reason: str = "failed", *, seconds: float | None = None) -> Verdict:
         """Tells that a trial ended without a value. Its point is remembered, and not suggested again."""
         number = _number(trial)
-        verdict = self._native.fail(number, str(reason), seconds)
+        verdict = self._native.fail(number, str(reason), _optional("seconds", seconds))
         self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
@@ -199,6 +203,7 @@ class Study:
         `X` has a point a row, in the space's own units and the order of its parameters: an array (of floats: read in place), a list of rows or of
         dicts, or a data frame with the parameters among its columns. In a pool, `X` may also be a list of ids or of row numbers.
         `y` are their values; NaN is a failed evaluation (leave out what was never measured). `noise_var` is one variance for all, or one for each.
+        Sets and dicts, which have no order or are no list, and masked arrays of which something is masked are refused.
 
         Returns how many were new: a result that is there already, to the last bit, is not added again, so that a script may simply be run twice.
         """
@@ -206,7 +211,7 @@ class Study:
         noise_vars = None
         if noise_var is not None:
             is_one = not hasattr(noise_var, "__len__") or getattr(noise_var, "ndim", 1) == 0
-            noise_vars = [float(noise_var)] * len(values) if is_one else _floats("noise_var", noise_var)  # type: ignore[arg-type]
+            noise_vars = [_optional("noise_var", noise_var)] * len(values) if is_one else _floats("noise_var", noise_var)
         X, rows = self._points(X)
         if rows is not None:
             return self._native.add(values, None, rows, noise_vars)
@@ -218,7 +223,7 @@ class Study:
 
         An array of floats if all parameters are numbers, else of objects; a list of lists without NumPy.
         """
-        if not hasattr(n, "__index__") or not 1 <= n <= 100_000:
+        if not _is_count(n, _MOST_AT_ONCE):
             raise InvalidArgument(f"1 to 100,000 points are suggested, not {n!r}")
         return self._space.as_array([self._space.decode(params) for params in self._native.suggest(n)])
 
@@ -277,6 +282,8 @@ class Study:
     def to_dataframe(self, library: Literal["pandas", "polars"] | None = None) -> Any:
         """All trials as a data frame of pandas, or else of polars, whichever is installed. A parameter whose name a column has already is
         called `params_...`."""
+        if library is not None and not (isinstance(library, str) and library in ("pandas", "polars")):
+            raise InvalidArgument(f'data frames are of "pandas" or "polars", not of {library!r}')
         trials = self.trials
         columns: dict[str, list[Any]] = {"number": [t.number for t in trials], "state": [t.state for t in trials]}
         if self.pool is not None:
@@ -388,6 +395,8 @@ class Study:
         """Points that can be looked at twice, and the rows of the pool that they are, if they are given so."""
         if not hasattr(X, "__len__"):
             X = list(X)
+        if not isinstance(X, Mapping):  # which is one point
+            refuse_unordered("points", X, InvalidParams)
         if self.pool is None or hasattr(X, "columns") or isinstance(X, Mapping) or getattr(X, "ndim", 1) > 1:
             return X, None
         return X, self.pool.rows(X)
@@ -446,32 +455,58 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
+        refuse_endless("attributes and options", value, InvalidArgument)
         value = value.tolist()
     if isinstance(value, (list, tuple, set)):
         return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value) or not isinstance(value, (bool, int, float, str, type(None))):
         return str(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
     return value
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(_plain(value))
+    except RecursionError:
+        raise InvalidArgument("attributes and options are nested too deep, or contain themselves") from None
 
 
 def _algorithm_json(algorithm: Algorithm) -> str:
     if isinstance(algorithm, str):
         return json.dumps({"name": algorithm})
     if isinstance(algorithm, Mapping):
-        return json.dumps(_plain(algorithm))
+        return _json(algorithm)
     raise InvalidArgument(f'an algorithm is a name or a dict of name and options, as {{"name": "ts-rsr"}}, not {algorithm!r}')
 
 
 def _number(trial: Trial | int) -> int:
     number = trial.number if isinstance(trial, Trial) else trial
-    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= number < 2**63:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or is_masked(number) or not 0 <= operator.index(number) < 2**63:
         raise InvalidArgument(f"name a trial by itself or by its number, not by {trial!r}")
-    return int(number)
+    return operator.index(number)
+
+
+def _is_count(n: Any, most: int) -> bool:
+    """Whether it is a whole number from 1 to `most`."""
+    return hasattr(n, "__index__") and not is_masked(n) and 1 <= operator.index(n) <= most
+
+
+def _optional(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    try:
+        if isinstance(value, (str, bytes)) or is_masked(value):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} is a number or None, not {value!r}") from None
 
 
 def _value(value: Any) -> float:
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes)) or is_masked(value):
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -479,13 +514,14 @@ def _value(value: Any) -> float:
 
 
 def _floats(name: str, values: Any) -> list[float]:
+    refuse_unordered(name, values, InvalidArgument)
     shape: tuple[int, ...] = getattr(values, "shape", ())
     if len(shape) > 1 and math.prod(shape) != shape[0]:
         raise InvalidArgument(f"{name} has one number for each point, not the shape {shape}")
     try:
         items = values.reshape(-1).tolist() if hasattr(values, "reshape") else values.tolist() if hasattr(values, "tolist") else values
-        return [math.nan if item is None or type(item).__name__ == "NAType" else float(item) for item in items]
-    except (TypeError, ValueError):
+        return [math.nan if item is None or type(item).__name__ == "NAType" else _value(item) for item in items]
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"{name} has one number for each point, NaN or None where an evaluation failed, not {values!r}") from None
 
 

@@ -10,6 +10,9 @@ mod best;
 mod common_args;
 mod dispositions;
 mod export;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod manual;
 mod number;
 mod output_file;

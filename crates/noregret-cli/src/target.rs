@@ -168,7 +168,7 @@ fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space)
 }
 
 /// The current definition, in case the pool's file has changed, and its space.
-fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
+pub(crate) fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
     match &definition.space {
         SpaceDefinition::Parameters { parameters, constraints } => {
             let rules = constraints.iter().filter_map(|(name, rule)| Some((name.clone(), rule.clone()?)));

@@ -1,6 +1,6 @@
 //! `noregret tell`: records results from outside.
 
-mod import;
+pub(crate) mod import;
 
 use std::collections::VecDeque;
 use std::io::Write;

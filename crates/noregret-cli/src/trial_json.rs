@@ -68,8 +68,22 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
+/// The last millisecond that can be written with four digits for the year; a clock, or a log, may be wrong.
+const END_OF_9999: u64 = 253_402_300_799_999;
+
 /// A timestamp as text, in UTC.
 pub(crate) fn rfc3339(time: Timestamp) -> String {
-    let since = Duration::from_millis(u64::try_from(time.0).unwrap_or(0));
+    let since = Duration::from_millis(u64::try_from(time.0).unwrap_or(0).min(END_OF_9999));
     humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_beyond_the_year_9999_is_text_too() {
+        assert_eq!(rfc3339(Timestamp(i64::MAX)), "9999-12-31T23:59:59.999Z");
+        assert_eq!(rfc3339(Timestamp(i64::MIN)), "1970-01-01T00:00:00.000Z");
+    }
 }

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use noregret::{Param, Space, SpaceError, Value};
 use noregret_store::SpaceDefinition;
-use numpy::PyUntypedArrayMethods;
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet};
 
 use crate::calls::Calls;
 use crate::convert::{from_params, to_value};
@@ -27,11 +28,11 @@ impl Pool {
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let pool = if let Some(matrix) = matrix::<f64>(features) {
-            noregret::Pool::new(matrix.as_array().iter().copied().collect(), matrix.shape()[1])
+            noregret::Pool::new(cells_of(&matrix)?, matrix.shape()[1])
         } else if let Some(matrix) = matrix::<f32>(features) {
-            noregret::Pool::from_f32(matrix.as_array().iter().copied().collect(), matrix.shape()[1])
+            noregret::Pool::from_f32(cells_of(&matrix)?, matrix.shape()[1])
         } else {
-            let rows: Vec<Vec<f64>> = features.extract().map_err(|error: PyErr| {
+            let rows: Vec<Vec<f64>> = rows_of(features).map_err(|error: PyErr| {
                 let problem = format!(
                     "features are rows of numbers, one row for each candidate: {}",
                     error.value(features.py())
@@ -137,6 +138,32 @@ impl Pool {
             digest: pool.digest(),
         }
     }
+}
+
+/// The elements of an array, row by row. An array may be larger than memory if its strides are 0.
+fn cells_of<T: numpy::Element + Copy>(matrix: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<T>> {
+    let mut cells = Vec::new();
+    let count = matrix.shape()[0].checked_mul(matrix.shape()[1]);
+    if count.is_none_or(|count| cells.try_reserve_exact(count).is_err()) {
+        let problem = format!("features of the shape {:?} do not fit into memory", matrix.shape());
+        return Err(raise("InvalidSpace", &problem, None));
+    }
+    cells.extend(matrix.as_array().iter().copied());
+    Ok(cells)
+}
+
+/// Rows of numbers. Whatever length an object says it has, memory is taken as its items come.
+fn rows_of(features: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<f64>>> {
+    let row = |row: Bound<'_, PyAny>| {
+        if row.is_instance_of::<PyDict>()
+            || row.is_instance_of::<PySet>()
+            || row.is_instance_of::<PyFrozenSet>()
+        {
+            return Err(PyTypeError::new_err("a row is a list or an array, not a set or a dict"));
+        }
+        row.try_iter()?.map(|x| x?.extract()).collect()
+    };
+    features.try_iter()?.map(|item| row(item?)).collect()
 }
 
 /// Parameters and constraints.

@@ -9,7 +9,7 @@ use noregret::study::check_noise_var;
 use noregret::{Params, Space, SpaceError};
 use noregret_store::{
     Attrs, Evaluation, Event, ExternalResult, HandOut, StorageUrl, Store, StoreError, Timestamp, TrialRecord,
-    this_worker,
+    can_be_kept, this_worker,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -136,7 +136,13 @@ impl Study {
     ) -> PyResult<&'static str> {
         check_noise_var(number, noise_var)
             .map_err(|error| exception(&noregret::Error::from(error).into()))?;
-        let attrs: Attrs = attrs.map_or(Ok(Attrs::new()), serde_json::from_str).map_err(internal)?;
+        let attrs: Attrs = attrs.map_or(Ok(Attrs::new()), serde_json::from_str).map_err(|error| {
+            // Such as half of a surrogate pair, which is no text.
+            raise("InvalidArgument", &format!("attrs cannot be kept as JSON: {error}"), None)
+        })?;
+        if !can_be_kept(&attrs) {
+            return Err(raise("InvalidArgument", "attrs are nested too deep", None));
+        }
         let outcome = Evaluation::Value { value, noise_var, attrs, seconds };
         self.end(py, number, outcome)
     }

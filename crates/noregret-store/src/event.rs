@@ -12,6 +12,25 @@ use crate::{Definition, Proposed, Timestamp};
 /// What an evaluation says about itself beyond its value.
 pub type Attrs = serde_json::Map<String, serde_json::Value>;
 
+/// Attributes are nested at most so deep. Readers of JSON give up at 128 levels, and the log has some of its own around them.
+const DEEPEST: usize = 100;
+
+/// Whether attributes can be read back from a log.
+pub fn can_be_kept(attrs: &Attrs) -> bool {
+    fn is_at_most(value: &serde_json::Value, depth: usize) -> bool {
+        match value {
+            serde_json::Value::Array(items) => {
+                depth > 0 && items.iter().all(|item| is_at_most(item, depth - 1))
+            }
+            serde_json::Value::Object(items) => {
+                depth > 0 && items.values().all(|item| is_at_most(item, depth - 1))
+            }
+            _ => true,
+        }
+    }
+    attrs.values().all(|value| is_at_most(value, DEEPEST))
+}
+
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -143,7 +162,9 @@ impl Event {
     pub fn trials(&self) -> Range<u64> {
         match self {
             Self::Defined(_) | Self::Planned(_) | Self::Claimed { .. } | Self::Renewed { .. } => 0..0,
-            Self::Asked(proposed) => proposed.first..proposed.first + proposed.asked.choices.len() as u64,
+            Self::Asked(proposed) => {
+                proposed.first..proposed.first.saturating_add(proposed.asked.choices.len() as u64)
+            }
             Self::Told { told: study::Told { number, .. }, .. }
             | Self::Failed { failed: study::Failed { number, .. }, .. }
             | Self::Leased { number, .. }
@@ -151,7 +172,16 @@ impl Event {
             | Self::Released { number, .. }
             | Self::Retried { number, .. }
             | Self::Late { number, .. }
-            | Self::Added { number, .. } => *number..number + 1,
+            | Self::Added { number, .. } => *number..number.saturating_add(1),
+        }
+    }
+
+    /// The number of the first trial that begins with this, if any does.
+    pub(crate) fn begins(&self) -> Option<u64> {
+        match self {
+            Self::Asked(proposed) => Some(proposed.first),
+            Self::Enqueued { number, .. } | Self::Added { number, .. } => Some(*number),
+            _ => None,
         }
     }
 
@@ -268,6 +298,25 @@ mod tests {
             diagnostics: Some(Box::new(Diagnostics { model: Some(model), ..Diagnostics::default() })),
             seconds: 0.0,
         }))
+    }
+
+    #[test]
+    fn attributes_that_can_be_kept_are_read_back() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        for (depth, kept) in [(1, true), (100, true), (101, false), (125, false)] {
+            let attrs: Attrs = serde_json::from_str(&format!(r#"{{"a":{}}}"#, nested(depth))).unwrap();
+            assert_eq!(can_be_kept(&attrs), kept, "{depth}");
+            let told = study::Told { number: 0, value: 0.5, noise_var: None };
+            let event = Event::Told { told, attrs, seconds: None };
+            let written = serde_json::to_string(&event).unwrap();
+            assert!(!kept || serde_json::from_str::<Event>(&written).unwrap() == event);
+        }
+    }
+
+    #[test]
+    fn numbers_at_the_end_of_their_range_do_not_overflow() {
+        let event = Event::Leased { number: u64::MAX, worker: String::new(), until: None };
+        assert!(event.trials().is_empty());
     }
 
     #[test]

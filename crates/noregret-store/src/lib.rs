@@ -28,7 +28,7 @@ use std::ops::Range;
 pub use clock::Timestamp;
 pub use definition::{Definition, SpaceDefinition};
 pub use error::StoreError;
-pub use event::{Attrs, Entry, Event};
+pub use event::{Attrs, Entry, Event, can_be_kept};
 pub use ledger::Ledger;
 pub use memory::MemoryStore;
 pub use noregret::study::Verdict;

@@ -1,7 +1,7 @@
 //! The output of an evaluation: its last line that is not empty, a number or a JSON object.
 
 use noregret::study::NOISE_VARIANCES;
-use noregret_store::Attrs;
+use noregret_store::{Attrs, can_be_kept};
 
 use crate::summary;
 
@@ -66,6 +66,9 @@ fn object(line: &str) -> Result<Answer, String> {
         Some(serde_json::Value::Object(attrs)) => attrs,
         Some(other) => return Err(format!("`attrs` must be an object, not {other}")),
     };
+    if !can_be_kept(&attrs) {
+        return Err(format!("`attrs` are nested too deep: {}", shortened(line)));
+    }
     match map.keys().next() {
         Some(key) => Err(format!("unknown key `{key}`; put it into `attrs`: {}", shortened(line))),
         None => Ok(Answer { value, noise_var, attrs }),

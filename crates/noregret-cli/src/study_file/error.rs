@@ -158,7 +158,7 @@ impl StudyFileError {
         self
     }
 
-    pub(super) fn in_file(mut self, path: &Path) -> Self {
+    pub(crate) fn in_file(mut self, path: &Path) -> Self {
         self.path = Some(path.into());
         self
     }

@@ -45,12 +45,18 @@ pub(super) fn run(
 }
 
 /// The contents of a file.
-struct ImportedResults {
-    results: Vec<ExternalResult>,
+pub(crate) struct ImportedResults {
+    pub(crate) results: Vec<ExternalResult>,
     ignored: Vec<String>,
 }
 
-fn read(path: &Path, space: &Space, value_column: &str, id: Option<&str>) -> Result<ImportedResults, Error> {
+/// Reads results of a space. `id` is the column of a pool's ids, besides `id`.
+pub(crate) fn read(
+    path: &Path,
+    space: &Space,
+    value_column: &str,
+    id: Option<&str>,
+) -> Result<ImportedResults, Error> {
     let mut reader =
         csv::Reader::from_path(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();

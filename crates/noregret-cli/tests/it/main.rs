@@ -7,6 +7,8 @@ mod cli;
 mod commands;
 mod crash;
 mod folder;
+#[cfg(feature = "fuzzing")]
+mod fuzz;
 mod signals;
 mod slow_model;
 mod storage;

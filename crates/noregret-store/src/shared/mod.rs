@@ -178,6 +178,11 @@ impl SharedStudy {
     }
 
     fn absorb(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let expected = self.ledger.records().len() as u64;
+        if let Some(number) = entry.event.begins().filter(|number| *number != expected) {
+            let problem = format!("trial {number} begins where trial {expected} should");
+            return Err(self.corrupt(problem));
+        }
         match &entry.event {
             Event::Defined(definition) => self.define(definition)?,
             Event::Planned(planned) => self.definition.trials = planned.trials,
@@ -185,11 +190,7 @@ impl SharedStudy {
             _ => {}
         }
         if let Some(event) = entry.event.in_study() {
-            self.study.absorb(event).map_err(|error| StoreError::Corrupt {
-                study: self.name.clone(),
-                position: self.position + 1,
-                problem: explain(&error),
-            })?;
+            self.study.absorb(event).map_err(|error| self.corrupt(explain(&error)))?;
         }
         self.ledger.apply(entry);
         self.position += 1;
@@ -197,6 +198,11 @@ impl SharedStudy {
             self.void_before = self.position;
         }
         Ok(())
+    }
+
+    /// The next entry makes no sense.
+    fn corrupt(&self, problem: String) -> StoreError {
+        StoreError::Corrupt { study: self.name.clone(), position: self.position + 1, problem }
     }
 
     /// Goes on with this definition. The first says how many trials there are to be; later that is for [`Event::Planned`].

@@ -121,7 +121,7 @@ pub fn tell_one(
 
 /// One trial, from the entries that concern it.
 fn record_of(store: &dyn Store, study: &str, number: u64) -> Result<Option<TrialRecord>, StoreError> {
-    Ok(records_of(store, study, number..number + 1)?.pop())
+    Ok(records_of(store, study, number..number.saturating_add(1))?.pop())
 }
 
 /// Some trials, by number, from the entries that concern them.

@@ -115,16 +115,22 @@ impl SqliteStore {
         StoreError::Write { path: self.path.clone(), problem: explain(error) }
     }
 
-    fn query(&self, study: &str, sql: &str, args: impl rusqlite::Params) -> Result<Vec<Entry>, StoreError> {
+    /// The entries that a statement selects, with their positions.
+    fn query(
+        &self,
+        study: &str,
+        sql: &str,
+        args: impl rusqlite::Params,
+    ) -> Result<Vec<(u64, Entry)>, StoreError> {
         // The connection is free for others while the text is understood.
         let rows = self.rows(sql, args).map_err(|error| self.reading(&error))?;
-        let entry = |(position, time, body): (i64, i64, String)| {
-            let event: Event = serde_json::from_str(&body).map_err(|problem| StoreError::Corrupt {
+        let entry = |(position, time, body): (u64, i64, Vec<u8>)| {
+            let event: Event = serde_json::from_slice(&body).map_err(|problem| StoreError::Corrupt {
                 study: study.into(),
-                position: position.unsigned_abs(),
+                position,
                 problem: problem.to_string(),
             })?;
-            Ok(Entry { time: Timestamp(time), event })
+            Ok((position, Entry { time: Timestamp(time), event }))
         };
         rows.into_iter().map(entry).collect()
     }
@@ -133,10 +139,13 @@ impl SqliteStore {
         &self,
         sql: &str,
         args: impl rusqlite::Params,
-    ) -> Result<Vec<(i64, i64, String)>, rusqlite::Error> {
+    ) -> Result<Vec<(u64, i64, Vec<u8>)>, rusqlite::Error> {
         let connection = self.lock();
         let mut statement = connection.prepare_cached(sql)?;
-        statement.query_map(args, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((unsigned(row.get(0)?)?, row.get(1)?, row.get_ref(2)?.as_bytes()?.to_vec()))
+        };
+        statement.query_map(args, row)?.collect()
     }
 
     fn write(&self, study: &str, after: u64, entries: &[Entry]) -> Result<Result<u64, u64>, rusqlite::Error> {
@@ -148,7 +157,7 @@ impl SqliteStore {
             .prepare_cached("SELECT id, last FROM studies WHERE name = ?1")?
             .query_row([study], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let found = known.map_or(0, |(_, last)| last.unsigned_abs());
+        let found = known.map_or(Ok(0), |(_, last)| unsigned(last))?;
         if found != after {
             return Ok(Err(found));
         }
@@ -199,41 +208,49 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, study: &str, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
-        self.query(
+        let found = self.query(
             study,
             "SELECT position, time, body FROM entries
              WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position > ?2 ORDER BY position LIMIT ?3",
             params![study, signed(after), i64::try_from(limit).unwrap_or(i64::MAX)],
-        )
+        )?;
+        // Who counts on from a gap would read the entries behind it again and again.
+        let expected = after.saturating_add(1)..;
+        if let Some((position, _)) = expected.zip(&found).find(|(position, (found, _))| position != found) {
+            let problem = "it is missing".into();
+            return Err(StoreError::Corrupt { study: study.into(), position, problem });
+        }
+        Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
     fn read_trials(&self, study: &str, numbers: Range<u64>) -> Result<Vec<Entry>, StoreError> {
-        self.query(
+        let found = self.query(
             study,
             "WITH id AS (SELECT id FROM studies WHERE name = ?1)
              SELECT position, time, body FROM entries WHERE study = (SELECT id FROM id) AND position IN
                 (SELECT position FROM trial_entries WHERE study = (SELECT id FROM id) AND trial >= ?2 AND trial < ?3)
              ORDER BY position",
             params![study, signed(numbers.start), signed(numbers.end)],
-        )
+        )?;
+        Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
     fn studies(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let connection = self.lock();
         let rows = || -> Result<Vec<(String, u64)>, rusqlite::Error> {
             let mut statement = connection.prepare_cached("SELECT name, last FROM studies ORDER BY name")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?.collect()
+            statement.query_map([], |row| Ok((row.get(0)?, unsigned(row.get(1)?)?)))?.collect()
         };
         rows().map_err(|error| self.reading(&error))
     }
 
     fn last(&self, study: &str) -> Result<u64, StoreError> {
         let connection = self.lock();
-        let last = || -> Result<Option<i64>, rusqlite::Error> {
+        let last = || -> Result<Option<u64>, rusqlite::Error> {
             let mut statement = connection.prepare_cached("SELECT last FROM studies WHERE name = ?1")?;
-            statement.query_row([study], |row| row.get(0)).optional()
+            statement.query_row([study], |row| unsigned(row.get(0)?)).optional()
         };
-        Ok(last().map_err(|error| self.reading(&error))?.map_or(0, i64::unsigned_abs))
+        Ok(last().map_err(|error| self.reading(&error))?.unwrap_or(0))
     }
 }
 
@@ -244,6 +261,11 @@ fn signed(n: u64) -> i64 {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Open { path: path.into(), problem: error.to_string() }
+}
+
+/// Back again. A negative position is none that was written by us.
+fn unsigned(n: i64) -> Result<u64, rusqlite::Error> {
+    u64::try_from(n).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, n))
 }
 
 fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {

@@ -261,3 +261,29 @@ fn a_log_is_read_from_a_copy_where_its_last_entries_cannot_be_brought_in() {
     drop(store);
     assert_eq!(read(&path), (2, false), "closed cleanly");
 }
+
+/// Changes a table behind the store's back.
+fn tamper(store: &SqliteStore, sql: &str) {
+    store.lock().execute(sql, []).unwrap();
+}
+
+#[test]
+fn a_gap_in_the_log_is_an_error_and_not_read_over_and_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("a.db")).unwrap();
+    store.append("s", 0, &[entry(0), entry(1), entry(2)]).unwrap();
+    tamper(&store, "DELETE FROM entries WHERE position = 2");
+    let gap = store.read("s", 0, 9);
+    assert!(matches!(gap, Err(StoreError::Corrupt { position: 2, .. })), "{gap:?}");
+    assert_eq!(store.read("s", 2, 9).unwrap(), [entry(2)]);
+}
+
+#[test]
+fn a_negative_position_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("a.db")).unwrap();
+    store.append("s", 0, &[entry(0)]).unwrap();
+    tamper(&store, "UPDATE studies SET last = -9223372036854775808");
+    assert!(store.last("s").is_err() && store.studies().is_err());
+    assert!(store.append("s", 1 << 63, &[entry(1)]).is_err());
+}

@@ -27,6 +27,35 @@ pub struct Memo {
     pub neural: Option<Neural>,
 }
 
+/// Rounds, batches and corrections beyond any study's, far from where sums of them overflow.
+const MOST: u64 = 1 << 48;
+/// Points of the initial design that may have been drawn and not proposed.
+const MOST_UNUSED: usize = 1_000;
+
+impl Memo {
+    /// Returns what is wrong with a memo of a log: the model that it describes could not be built in a space of `dims` coordinates
+    /// after `evaluations` of `trials`.
+    pub(crate) fn check(&self, dims: usize, evaluations: usize, trials: usize) -> Result<(), &'static str> {
+        if self.design.used > trials.saturating_add(MOST_UNUSED) {
+            return Err("more points of the initial design were used than there are trials");
+        }
+        if self.fit.as_ref().is_some_and(|fit| !fit.is_sound()) {
+            return Err("a hyperparameter is not positive");
+        }
+        let Ledger { rounds, measured, next, .. } = self.ledger;
+        if [rounds, measured, next].iter().any(|count| *count as u64 > MOST) {
+            return Err("there were too many rounds");
+        }
+        if self.sparse.as_ref().is_some_and(|sparse| !sparse.is_sound(dims, evaluations)) {
+            return Err("a batch of the sparse model knows what was not told");
+        }
+        if self.neural.as_ref().is_some_and(|neural| !neural.trainings.are_up_to(evaluations)) {
+            return Err("the network was trained on what was not told");
+        }
+        Ok(())
+    }
+}
+
 /// Everything needed to compute the parameters of a network again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neural {
@@ -47,6 +76,17 @@ impl Trainings {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().flat_map(|&(first, step, count)| (0..count).map(move |k| first + k * step))
+    }
+
+    /// Whether they ascend, and the last is at most `n`.
+    fn are_up_to(&self, n: usize) -> bool {
+        let mut least = 0;
+        self.0.iter().all(|&(first, step, count)| {
+            let last = count.checked_sub(1).and_then(|k| k.checked_mul(step)?.checked_add(first));
+            let ascends = first >= least && (step > 0 || count == 1) && last.is_some_and(|last| last <= n);
+            least = last.map_or(usize::MAX, |last| last.saturating_add(1));
+            ascends
+        })
     }
 
     /// Their number.
@@ -88,6 +128,16 @@ pub struct Sparse {
     pub starts: Vec<BatchStart>,
 }
 
+impl Sparse {
+    fn is_sound(&self, dims: usize, evaluations: usize) -> bool {
+        let ascends = |pair: &[BatchStart]| pair[0].told <= pair[1].told;
+        self.batches <= MOST
+            && self.extras.iter().all(|x| x.len() == dims)
+            && self.starts.windows(2).all(ascends)
+            && self.starts.last().is_none_or(|last| last.told <= evaluations)
+    }
+}
+
 /// The state at the start of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchStart {
@@ -127,6 +177,14 @@ pub struct Fit {
     pub likelihoods: usize,
 }
 
+impl Fit {
+    fn is_sound(&self) -> bool {
+        let Hyperparameters { kernel_parameters, outputscale, noise_variance } = &self.hyperparameters;
+        let positive = |x: &f64| *x > 0.0 && x.is_finite();
+        kernel_parameters.iter().chain([outputscale, &self.units.sd]).all(positive) && *noise_variance >= 0.0
+    }
+}
+
 /// Noise of a variance beyond this, in units of the values' variance, counts as that much: such an observation says nothing
 /// either way, and sums of larger ones overflow.
 const MOST_NOISE: f64 = 1e12;
@@ -161,6 +219,54 @@ impl Units {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Numbers that no study writes, and that would hang or end the next proposal.
+    #[test]
+    fn memos_that_no_model_could_be_built_of_are_refused() {
+        let check = |json: &str| serde_json::from_str::<Memo>(json).unwrap().check(1, 3, 5);
+        let neural = |trainings: &str| {
+            check(&format!(r#"{{"neural":{{"seed":1,"revision":0,"trainings":{trainings}}}}}"#))
+        };
+        let sparse = |extras: &str, starts: &str| {
+            check(&format!(
+                r#"{{"sparse":{{"seed":1,"evaluations":3,"revision":0,"batches":1,"gain":null,"extras":{extras},"starts":{starts}}}}}"#
+            ))
+        };
+        let fit = |lengthscale: f64, sd: f64| {
+            check(&format!(
+                r#"{{"fit":{{"evaluations":3,"mean":0,"sd":{sd},"seed":1,"likelihoods":1,
+                "hyperparameters":{{"lengthscales":[{lengthscale}],"outputscale":1,"noise_variance":0}}}}}}"#
+            ))
+        };
+        let start = |told: usize| format!(r#"{{"told":{told},"running":[],"removed":[],"added":[]}}"#);
+        for sound in [
+            check("{}"),
+            neural("[]"),
+            neural("[[1,1,1],[2,1,2]]"),
+            sparse("[[0.5]]", &format!("[{},{}]", start(1), start(3))),
+            fit(0.5, 1.0),
+            check(r#"{"design":{"seed":1,"used":5}}"#),
+        ] {
+            assert_eq!(sound, Ok(()));
+        }
+        for unsound in [
+            neural("[[0,0,1152921504606846976]]"),
+            neural("[[2,1,3]]"),
+            neural("[[2,1,2],[1,1,1]]"),
+            neural("[[1,18446744073709551615,3]]"),
+            sparse("[[0.5,0.5]]", "[]"),
+            sparse("[]", &format!("[{}]", start(4))),
+            sparse("[]", &format!("[{},{}]", start(3), start(1))),
+            fit(0.0, 1.0),
+            fit(0.5, -1.0),
+            check(r#"{"design":{"seed":1,"used":4611686018427387904}}"#),
+            check(
+                r#"{"ledger":{"rounds":18446744073709551615,"measured":0,"eta_hat":null,"m_hat":0,"next":0,"grid":null}}"#,
+            ),
+        ] {
+            assert!(unsound.is_err());
+        }
+    }
 
     #[test]
     fn trainings_are_kept_as_runs() {

@@ -64,6 +64,18 @@ pub enum StudyError {
         /// Dimensions of the space.
         expected: usize,
     },
+    /// A coordinate outside the unit cube.
+    #[error("a coordinate is {value}, not between 0 and 1")]
+    Coordinate {
+        /// The coordinate.
+        value: f64,
+    },
+    /// A proposal whose model cannot be built again.
+    #[error("the memo of a proposal makes no sense: {problem}")]
+    Memo {
+        /// The reason.
+        problem: &'static str,
+    },
     /// The point violates a constraint.
     #[error("{params} violates the constraint `{constraint}`")]
     Infeasible {

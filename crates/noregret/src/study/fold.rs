@@ -1,6 +1,6 @@
 //! The study as a fold over its events. Its state changes nowhere else.
 
-use super::{Event, Planned, Study, StudyError, Trial, TrialState};
+use super::{Event, Planned, Study, StudyError, Trial, TrialState, check_noise_var};
 use crate::error::Error;
 use crate::space::{Params, Pool};
 use crate::strategy::history::{Choice, Outcome};
@@ -28,10 +28,21 @@ impl Study {
     /// Checks that an event of a log fits this study.
     fn check(&self, event: &Event) -> Result<(), StudyError> {
         let choices = match event {
-            Event::Asked(asked) => asked.choices.as_slice(),
+            Event::Asked(asked) => {
+                let trials = self.trials.len() + asked.choices.len();
+                let sound = asked.memo.check(self.space().dims(), self.history.len(), trials);
+                sound.map_err(|problem| StudyError::Memo { problem })?;
+                asked.choices.as_slice()
+            }
             Event::Enqueued(enqueued) => std::slice::from_ref(&enqueued.choice),
-            Event::Added(added) => std::slice::from_ref(&added.choice),
-            Event::Told(told) => return self.check_number(told.number),
+            Event::Added(added) => {
+                check_noise_var(self.trials.len() as u64, added.noise_var)?;
+                std::slice::from_ref(&added.choice)
+            }
+            Event::Told(told) => {
+                check_noise_var(told.number, told.noise_var)?;
+                return self.check_number(told.number);
+            }
             Event::Failed(failed) => return self.check_number(failed.number),
             Event::Planned(_) => return Ok(()),
         };
@@ -40,6 +51,9 @@ impl Study {
         for choice in choices {
             if choice.x.len() != expected {
                 return Err(StudyError::Coordinates { found: choice.x.len(), expected });
+            }
+            if let Some(value) = choice.x.iter().copied().find(|x| !(0.0..=1.0).contains(x)) {
+                return Err(StudyError::Coordinate { value });
             }
             if let Some(row) = choice.row.filter(|row| *row >= rows) {
                 return Err(StudyError::UnknownRow { row, rows });

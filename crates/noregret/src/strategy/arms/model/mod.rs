@@ -112,25 +112,29 @@ impl SparseModel {
             |sparse: &Sparse| sparse.evaluations == fit.evaluations && sparse.revision == history.revision();
         let running: Vec<Choice> = self.running(history).cloned().collect();
         let cached = self.state.take();
-        let state = match memo.sparse.take() {
-            Some(sparse) if same(&sparse) => match cached.filter(|state| state.sparse == sparse) {
-                Some(state) => state,
-                None => ArmsState::replayed(&self.config, history, fit, sparse)?,
+        let before = memo.sparse.take();
+        let known = match before.as_ref().filter(|sparse| same(sparse)) {
+            Some(sparse) => match cached.filter(|state| state.sparse == *sparse) {
+                Some(state) => Some(state),
+                None => ArmsState::replayed(&self.config, history, fit.clone(), sparse.clone())?,
             },
-            before => {
-                let (seed, batches, gain) =
-                    before.map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
-                let sparse = Sparse {
-                    seed,
-                    evaluations: fit.evaluations,
-                    revision: history.revision(),
-                    batches,
-                    gain,
-                    extras: Vec::new(),
-                    starts: Vec::new(),
-                };
-                ArmsState::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
-            }
+            None => None,
+        };
+        let state = if let Some(state) = known {
+            state
+        } else {
+            let (seed, batches, gain) =
+                before.map_or_else(|| (rng.next_u64(), 0, None), |s| (s.seed, s.batches, s.gain));
+            let sparse = Sparse {
+                seed,
+                evaluations: fit.evaluations,
+                revision: history.revision(),
+                batches,
+                gain,
+                extras: Vec::new(),
+                starts: Vec::new(),
+            };
+            ArmsState::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
         };
         let state = self.state.insert(state);
         state.begin(&self.config, history, &running)?;

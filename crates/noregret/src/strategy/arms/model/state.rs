@@ -112,20 +112,26 @@ impl ArmsState {
         Ok(Self { model, data: PullsByArm::new(), told: 0, sparse, fit, choices, worst, lookup })
     }
 
-    /// Rebuilds the model after the batches of `sparse`.
+    /// Rebuilds the model after the batches of `sparse`; `None` if they speak of arms that there are not, as when the number of arms
+    /// was changed in between.
     pub(super) fn replayed(
         config: &SparseConfig,
         history: &History,
         fit: Fit,
         mut sparse: Sparse,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let starts = std::mem::take(&mut sparse.starts);
         let told = starts.first().map_or(0, |start| start.told);
         let mut state = Self::new(config, history, fit, sparse, told, None)?;
         for start in starts {
+            let arms = state.model.arms().len();
+            let named = start.running.iter().chain(&start.removed).chain(&start.added);
+            if named.into_iter().any(|arm| *arm >= arms) {
+                return Ok(None);
+            }
             state.apply(history, start)?;
         }
-        Ok(state)
+        Ok(Some(state))
     }
 
     /// Begins the next batch: adds the new data and running points, and samples a dictionary by the variances of the last batch.
