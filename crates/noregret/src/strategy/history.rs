@@ -152,13 +152,18 @@ impl History {
         if self.pending.is_empty() && self.outcomes.iter().all(|outcome| *outcome != Outcome::Failed) {
             return Cow::Borrowed(self);
         }
-        let mut observed = Self::new(self.space.clone(), self.duplicates);
-        for (i, outcome) in
-            self.outcomes.iter().enumerate().filter(|(_, outcome)| **outcome != Outcome::Failed)
-        {
-            observed.add(&Choice { x: self.points.point(i), row: self.rows[i] }, *outcome);
+        let with_value: Vec<usize> =
+            (0..self.len()).filter(|&i| self.outcomes[i] != Outcome::Failed).collect();
+        Cow::Owned(self.selected(&with_value))
+    }
+
+    /// Some evaluations, in this order, and nothing else.
+    pub(crate) fn selected(&self, places: &[usize]) -> Self {
+        let mut selected = Self::new(self.space.clone(), self.duplicates);
+        for &i in places {
+            selected.add(&Choice { x: self.points.point(i), row: self.rows[i] }, self.outcomes[i]);
         }
-        Cow::Owned(observed)
+        selected
     }
 
     /// Points handed out and not told yet, in the order of their numbers.
