@@ -13,7 +13,7 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::turn::Turn;
 use crate::surrogate::neural::{Encoder, NetworkConfig};
 use model::check_candidates;
-use model::encoded_history::EncodedHistory;
+use model::encoded_history::{EncodedHistory, Preparation};
 use model::search::SearchBudget;
 
 /// Options of the algorithms that fit a network for every point.
@@ -58,16 +58,16 @@ impl FitOptions {
         Ok(check_candidates(self.candidates)?)
     }
 
-    /// The encoding of points, and all evaluations in it; `None` if the turn wants no more points.
-    fn prepare(&self, turn: &mut Turn<'_>) -> Result<Option<(Encoder, EncodedHistory)>> {
+    /// The encoding of points, and the evaluations in it, at most `most`; `None` if the turn wants no more points.
+    fn prepare(&self, most: usize, turn: &mut Turn<'_>) -> Result<Option<(Encoder, EncodedHistory)>> {
         if !turn.wants_more() {
             return Ok(None);
         }
         let Self { network, noise, standardize, .. } = self;
         let (history, diagnostics) = (turn.history, &mut turn.diagnostics);
         let encoder = network.encoder(history.space())?;
-        let told =
-            EncodedHistory::new(history, history.len(), &encoder, *standardize, *noise, 0, diagnostics);
+        let how = Preparation { standardize: *standardize, noise: *noise, most, seed: 0 };
+        let told = EncodedHistory::new(history, history.len(), &encoder, how, diagnostics);
         Ok(Some((encoder, told)))
     }
 
