@@ -5,6 +5,7 @@
 //! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
 //! loses nothing that was paid for.
 
+mod abridged;
 mod schema;
 
 use std::ops::Range;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
-use crate::{Entry, Event, Store, StoreError, Timestamp};
+use crate::{Entry, Store, StoreError, Timestamp};
 
 /// How long a writer waits for another one. Commits take milliseconds; this is for a disk that stalls.
 const BUSY: Duration = Duration::from_secs(30);
@@ -26,6 +27,8 @@ pub struct SqliteStore {
     connection: Mutex<Connection>,
     /// Whether a commit without synchronisation is safe from the death of the process: only in WAL mode.
     wal: bool,
+    /// The last whole proposal that was read or written.
+    basis: Mutex<Option<abridged::Basis>>,
 }
 
 impl SqliteStore {
@@ -35,7 +38,7 @@ impl SqliteStore {
         let connection = Connection::open(&path).map_err(|error| opening(&path, &error))?;
         connection.busy_timeout(BUSY).map_err(|error| opening(&path, &error))?;
         let wal = schema::prepare(&connection, &path)?;
-        Ok(Self { path, connection: Mutex::new(connection), wal })
+        Ok(Self { path, connection: Mutex::new(connection), wal, basis: Mutex::default() })
     }
 
     /// Opens a database that must be there already.
@@ -52,6 +55,11 @@ impl SqliteStore {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Always locked after the connection.
+    fn basis(&self) -> MutexGuard<'_, Option<abridged::Basis>> {
+        self.basis.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn reading(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::Read { path: self.path.clone(), problem: explain(error) }
     }
@@ -62,6 +70,7 @@ impl SqliteStore {
 
     fn query(&self, study: &str, sql: &str, args: impl rusqlite::Params) -> Result<Vec<Entry>, StoreError> {
         let connection = self.lock();
+        let mut basis = self.basis();
         let read = |error| self.reading(&error);
         let mut statement = connection.prepare_cached(sql).map_err(read)?;
         let mut rows = statement.query(args).map_err(read)?;
@@ -70,15 +79,14 @@ impl SqliteStore {
             let position: i64 = row.get(0).map_err(read)?;
             let time: i64 = row.get(1).map_err(read)?;
             let body = row.get_ref(2).map_err(read)?;
-            let event: Event = body
+            let position = position.unsigned_abs();
+            let event = body
                 .as_str()
                 .map_err(|e| e.to_string())
-                .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-                .map_err(|problem| StoreError::Corrupt {
-                    study: study.into(),
-                    position: position.unsigned_abs(),
-                    problem,
-                })?;
+                .and_then(|text| {
+                    abridged::decode(text, study, position, &mut basis, |at| body_at(&connection, study, at))
+                })
+                .map_err(|problem| StoreError::Corrupt { study: study.into(), position, problem })?;
             entries.push(Entry { time: Timestamp(time), event });
         }
         Ok(entries)
@@ -112,6 +120,8 @@ impl SqliteStore {
                 .execute(params![study, signed(last)])?;
             transaction.last_insert_rowid()
         };
+        let mut known_basis = self.basis();
+        let mut written = None;
         {
             let mut entry_row = transaction.prepare_cached(
                 "INSERT INTO entries (study, position, time, body) VALUES (?1, ?2, ?3, ?4)",
@@ -119,8 +129,10 @@ impl SqliteStore {
             let mut trial_row = transaction
                 .prepare_cached("INSERT INTO trial_entries (study, trial, position) VALUES (?1, ?2, ?3)")?;
             for (position, entry) in (after + 1..).zip(entries) {
-                let body = serde_json::to_string(&entry.event)
+                let basis = written.as_ref().or(known_basis.as_ref());
+                let (body, whole) = abridged::encode(&entry.event, study, position, basis)
                     .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+                written = whole.or(written);
                 entry_row.execute(params![id, signed(position), entry.time.0, body])?;
                 for trial in entry.event.trials() {
                     trial_row.execute(params![id, signed(trial), signed(position)])?;
@@ -128,6 +140,10 @@ impl SqliteStore {
             }
         }
         transaction.commit()?;
+        // Not before: others may only continue what is there.
+        if written.is_some() {
+            *known_basis = written;
+        }
         Ok(Ok(last))
     }
 }
@@ -178,6 +194,15 @@ impl Store for SqliteStore {
         };
         Ok(last().map_err(|error| self.reading(&error))?.map_or(0, i64::unsigned_abs))
     }
+}
+
+/// The text of one entry.
+fn body_at(connection: &Connection, study: &str, position: u64) -> Result<String, String> {
+    let sql =
+        "SELECT body FROM entries WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position = ?2";
+    let body =
+        || connection.prepare_cached(sql)?.query_row(params![study, signed(position)], |row| row.get(0));
+    body().map_err(|error: rusqlite::Error| format!("it continues entry {position}: {}", explain(&error)))
 }
 
 /// SQLite has no unsigned integers; positions and trial numbers count from 0 and never come near the limit.
