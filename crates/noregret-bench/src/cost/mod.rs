@@ -1,6 +1,7 @@
 //! What things cost: time and memory of suggestions and their stages, and of the event log.
 
 pub(crate) mod batches;
+pub(crate) mod large;
 pub(crate) mod networks;
 pub mod speed;
 pub mod store;
