@@ -83,7 +83,7 @@ fn categories(name: &str, seed: u64) -> Result<Study, BenchError> {
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> Result<(), BenchError> {
     let runs = options.runs_or(1);
     let progress = Progress::new((NETWORKS.len() * SIZES.len() + 2) as u64, "large studies");
-    let mut time =
+    let time =
         |study: &dyn Fn() -> Result<Study, BenchError>, q: usize| -> Result<(f64, String), BenchError> {
             let (mut best, mut note) = (f64::INFINITY, String::new());
             for _ in 0..runs {

@@ -68,12 +68,11 @@ impl Network {
         for (l, layer) in self.hidden().iter().enumerate() {
             let scale = squared(layer.weight_scale);
             let (of_left, of_right) = (&left.0.a[l], &right.0.a[l]);
-            match left.0.sparse.as_ref().filter(|_| l == 0) {
-                Some(inputs) => inputs.inner(rows.clone(), of_right, columns.clone(), scale, &mut inner),
-                None => {
-                    let of_left = part(of_left, &rows).transpose();
-                    product(inner.as_mut(), of_left, part(of_right, &columns), scale);
-                }
+            if let Some(inputs) = left.0.sparse.as_ref().filter(|_| l == 0) {
+                inputs.inner(rows.clone(), of_right, columns.clone(), scale, &mut inner);
+            } else {
+                let of_left = part(of_left, &rows).transpose();
+                product(inner.as_mut(), of_left, part(of_right, &columns), scale);
             }
             let (lower, upper) = (part(&left.1.delta[l], &rows), part(&right.1.delta[l], &columns));
             product(signal.as_mut(), lower.transpose(), upper, 1.0);
