@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use crate::math::rng::Stream;
-use crate::maximize::multi_start::top;
+pub(crate) use crate::maximize::multi_start::top;
 use crate::strategy::history::{History, Outcome};
 use crate::strategy::memo::Units;
 use crate::surrogate::points::Points;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::maximize::{Region, Taken};
+use crate::error::Result;
+use crate::math::rng::Stream;
+use crate::maximize::{MaximizeError, Region, Taken};
 use crate::space::{Params, Space};
 use crate::strategy::memo::Memo;
 use crate::surrogate::points::Points;
@@ -179,6 +181,16 @@ impl History {
     /// The region to search, without the points of `batch` chosen so far.
     pub fn region<'a>(&'a self, batch: &'a Taken) -> Region<'a> {
         Region { space: &self.space, taken: &self.taken, batch, apart: 0.0 }
+    }
+
+    /// `count` points of the whole space, taken or not; it must not be a pool.
+    pub(crate) fn spread(&self, count: usize, rng: &mut Stream) -> Result<Points> {
+        Ok(Region::whole(&self.space).sobol(count, rng).map_err(MaximizeError::from)?)
+    }
+
+    /// Up to `count` points near this one, taken or not; none of a pool.
+    pub(crate) fn near(&self, center: &[f64], count: usize, rng: &mut Stream) -> Points {
+        Region::whole(&self.space).around(center, count, rng)
     }
 
     /// The number of points of a finite space that may still be suggested, counted up to `limit`; `None` if it is infinite.

@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 use super::recommend::Posterior;
 use crate::error::Error;
 use crate::math::rng::Stream;
-use crate::maximize::{MaximizeError, Region};
 use crate::space::Space;
 use crate::strategy::history::History;
 use crate::surrogate::gp::posterior::Gp;
@@ -69,9 +68,9 @@ pub(super) fn insight(
     rng: &mut Stream,
 ) -> Result<Insight, Error> {
     let best: Vec<Vec<f64>> = best.iter().map(|&place| history.points().point(place)).collect();
-    let mut set = some_of(history.space(), rng)?;
+    let mut set = some_of(history, rng)?;
     for center in &best {
-        let near = Region::whole(history.space()).around(center, NEAR, rng);
+        let near = history.near(center, NEAR, rng);
         (0..near.len()).for_each(|i| set.push(&near.point(i)));
     }
     best.first().into_iter().for_each(|recommended| set.push(recommended));
@@ -96,8 +95,8 @@ fn remaining_regret(gp: &Gp, set: &Points, sd: f64, rng: &mut Stream) -> Result<
 }
 
 /// [`CANDIDATES`] points of the space; of a pool all rows, or as many drawn ones.
-fn some_of(space: &Space, rng: &mut Stream) -> Result<Points, MaximizeError> {
-    let Some(pool) = space.as_pool() else { return Ok(Region::whole(space).sobol(CANDIDATES, rng)?) };
+fn some_of(history: &History, rng: &mut Stream) -> Result<Points, Error> {
+    let Some(pool) = history.space().as_pool() else { return history.spread(CANDIDATES, rng) };
     if pool.len() <= CANDIDATES {
         return Ok(Points::from_columns(pool.dims(), &pool.encoded(0..pool.len())));
     }
