@@ -2,6 +2,7 @@
 
 pub(crate) mod batches;
 pub mod crowd;
+pub(crate) mod large;
 pub(crate) mod networks;
 pub mod speed;
 pub mod store;

@@ -2,7 +2,8 @@
 //!
 //! A study with the algorithm `random` is filled with trials in a SQLite file. *Ask* is the time of handing out one trial
 //! less that of proposing it, *tell* that of writing one result to the disk; both are medians of 1,000, when the study
-//! is young and when it is full. The commands are those of the program that runs this experiment.
+//! is young and when it is full. The commands are those of the program that runs this experiment. How much of the disk a
+//! trial takes is counted with the algorithm `auto`, one evaluation at a time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use noregret::{Algorithm, Direction, Duplicates, Param, Space};
+use noregret_problems::hartmann6;
 use noregret_store::{
     Definition, Evaluation, HandOut, SharedStudy, SpaceDefinition, SqliteStore, Timestamp, this_worker,
 };
@@ -30,6 +32,8 @@ Examples:
 const SAMPLES: usize = 1_000;
 /// Trials told in one commit while the study is filled.
 const CHUNK: usize = 500;
+/// Trials of the study with `auto`, unless fewer are asked for.
+const WITH_MODEL: usize = 1_000;
 /// Evaluations of a command that does nothing.
 const EVALUATIONS: usize = 500;
 const WORKERS: usize = 2;
@@ -71,6 +75,10 @@ pub struct StoreReport {
     pub command_trials: f64,
     /// Its memory at the peak.
     pub command_trials_megabytes: Option<f64>,
+    /// `noregret best` and `noregret show` on the full study.
+    pub command_best_and_show: (f64, f64),
+    /// Trials of a study with `auto` in six dimensions, and what each takes of its database, in bytes.
+    pub with_model: (usize, f64),
     /// What `noregret run` adds to each evaluation of a command that does nothing, with two workers.
     pub run_overhead: f64,
 }
@@ -115,6 +123,11 @@ fn measure(trials: usize, folder: &Path) -> Result<StoreReport, BenchError> {
     let number = last.to_string();
     let (command_tell, _) = call(&[&["tell"], &study[..], &[&number, "0.5"]].concat(), folder)?;
     let (command_trials, memory) = call(&[&["trials", "--json"], &study[..]].concat(), folder)?;
+    let (command_best, _) = call(&[&["best"], &study[..]].concat(), folder)?;
+    let (command_show, _) = call(&[&["show"], &study[..]].concat(), folder)?;
+    progress.message("a study with a model");
+    let with_model = WITH_MODEL.min(trials);
+    let bytes = bytes_with_model(with_model, folder)?;
     progress.message("running a command that does nothing");
     Ok(StoreReport {
         experiment: "store",
@@ -127,26 +140,55 @@ fn measure(trials: usize, folder: &Path) -> Result<StoreReport, BenchError> {
         command_tell,
         command_trials,
         command_trials_megabytes: memory,
+        command_best_and_show: (command_best, command_show),
+        with_model: (with_model, bytes / with_model as f64),
         run_overhead: run_overhead(folder)?,
     })
 }
 
 fn open(path: &Path) -> Result<SharedStudy, BenchError> {
-    let space = Space::builder().float("x", 0.0, 1.0).int("n", 1, 1_000_000).build()?;
     let parameters = [
         ("x".to_owned(), Param::Float { low: 0.0, high: 1.0, log: false }),
         ("n".to_owned(), Param::Int { low: 1, high: 1_000_000, log: false }),
     ];
+    open_with(path, Algorithm::Random(noregret::strategy::algorithm::NoOptions {}), parameters.into())
+}
+
+fn open_with(
+    path: &Path,
+    algorithm: Algorithm,
+    parameters: Vec<(String, Param)>,
+) -> Result<SharedStudy, BenchError> {
+    let space = Space::from_params(parameters.clone(), [])?;
     let definition = Definition {
         version: Definition::VERSION,
         direction: Direction::Minimize,
         seed: 0,
-        algorithm: Algorithm::Random(noregret::strategy::algorithm::NoOptions {}),
+        algorithm,
         duplicates: Duplicates::Avoid,
         trials: None,
-        space: SpaceDefinition::Parameters { parameters: parameters.into(), constraints: [].into() },
+        space: SpaceDefinition::Parameters {
+            parameters: parameters.into_iter().collect(),
+            constraints: [].into(),
+        },
     };
     Ok(SharedStudy::open(Arc::new(SqliteStore::open(path)?), "load", &definition, space)?)
+}
+
+/// Size of the database of a study with `auto` on Hartmann-6, one trial at a time, once it is closed.
+fn bytes_with_model(trials: usize, folder: &Path) -> Result<f64, BenchError> {
+    let path = folder.join("model.db");
+    let problem = hartmann6();
+    let unit = Param::Float { low: 0.0, high: 1.0, log: false };
+    let parameters = (0..6).map(|k| (format!("x{k}"), unit.clone())).collect();
+    let mut shared = open_with(&path, Algorithm::default(), parameters)?;
+    for _ in 0..trials {
+        let trial = &shared.hand_out(&order(1), Timestamp::now())?[0];
+        let value = problem.at_unit(&trial.numbers());
+        shared.tell(&[(trial.number, Evaluation::value(value))], None, Timestamp::now())?;
+    }
+    drop(shared);
+    Ok(std::fs::metadata(&path)?.len() as f64)
 }
 
 fn order(n: usize) -> HandOut {
@@ -255,6 +297,11 @@ impl StoreReport {
         row("noregret tell on the full study", format!("{:.0} ms", self.command_tell));
         let memory = self.command_trials_megabytes.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
         row("noregret trials --json on the full study", format!("{:.0} ms{memory}", self.command_trials));
+        let (best, show) = self.command_best_and_show;
+        row("noregret best on the full study", format!("{best:.0} ms"));
+        row("noregret show on the full study", format!("{show:.0} ms"));
+        let (trials, bytes) = self.with_model;
+        row(&format!("a trial with auto in the database ({trials} trials)"), format!("{bytes:.0} bytes"));
         row("noregret run, a trial beyond its command", format!("{:.2} ms", self.run_overhead));
         table
     }

@@ -5,6 +5,7 @@
 //! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
 //! loses nothing that was paid for.
 
+mod abridged;
 mod file_name;
 #[cfg(unix)]
 mod identity;
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
-use crate::{Entry, Event, Store, StoreError, Timestamp};
+use crate::{Entry, Store, StoreError, Timestamp};
 
 /// How long a writer waits for another one. Commits take milliseconds; this is for a disk that stalls.
 const BUSY: Duration = Duration::from_secs(30);
@@ -37,6 +38,8 @@ pub struct SqliteStore {
     _copy: Option<TempDir>,
     /// Whether a commit without synchronisation is safe from the death of the process: only in WAL mode.
     wal: bool,
+    /// The last whole proposal that was read or written.
+    basis: Mutex<Option<abridged::Basis>>,
 }
 
 impl SqliteStore {
@@ -53,6 +56,7 @@ impl SqliteStore {
             connection: Mutex::new(connection),
             _copy: None,
             wal,
+            basis: Mutex::default(),
         })
     }
 
@@ -72,6 +76,7 @@ impl SqliteStore {
             identity: None,
             _copy: copy,
             wal: true,
+            basis: Mutex::default(),
         })
     }
 
@@ -96,6 +101,11 @@ impl SqliteStore {
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A transaction that was not committed is rolled back when it is dropped, also by a panic.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Always locked after the connection.
+    fn basis(&self) -> MutexGuard<'_, Option<abridged::Basis>> {
+        self.basis.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn reading(&self, error: &rusqlite::Error) -> StoreError {
@@ -124,15 +134,18 @@ impl SqliteStore {
     ) -> Result<Vec<(u64, Entry)>, StoreError> {
         // The connection is free for others while the text is understood.
         let rows = self.rows(sql, args).map_err(|error| self.reading(&error))?;
-        let entry = |(position, time, body): (u64, i64, Vec<u8>)| {
-            let event: Event = serde_json::from_slice(&body).map_err(|problem| StoreError::Corrupt {
-                study: study.into(),
-                position,
-                problem: problem.to_string(),
-            })?;
+        let mut basis = self.basis().clone();
+        let mut entry = |(position, time, body): (u64, i64, Vec<u8>)| {
+            let find = |at| body_at(&self.lock(), study, at);
+            let event = std::str::from_utf8(&body)
+                .map_err(|error| error.to_string())
+                .and_then(|text| abridged::decode(text, study, position, &mut basis, find))
+                .map_err(|problem| StoreError::Corrupt { study: study.into(), position, problem })?;
             Ok((position, Entry { time: Timestamp(time), event }))
         };
-        rows.into_iter().map(entry).collect()
+        let entries = rows.into_iter().map(&mut entry).collect();
+        *self.basis() = basis;
+        entries
     }
 
     fn rows(
@@ -176,6 +189,8 @@ impl SqliteStore {
                 .execute(params![study, signed(last)])?;
             transaction.last_insert_rowid()
         };
+        let mut known_basis = self.basis();
+        let mut written = None;
         {
             let mut entry_row = transaction.prepare_cached(
                 "INSERT INTO entries (study, position, time, body) VALUES (?1, ?2, ?3, ?4)",
@@ -183,8 +198,10 @@ impl SqliteStore {
             let mut trial_row = transaction
                 .prepare_cached("INSERT INTO trial_entries (study, trial, position) VALUES (?1, ?2, ?3)")?;
             for (position, entry) in (after + 1..).zip(entries) {
-                let body = serde_json::to_string(&entry.event)
+                let basis = written.as_ref().or(known_basis.as_ref());
+                let (body, whole) = abridged::encode(&entry.event, study, position, basis)
                     .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+                written = whole.or(written);
                 entry_row.execute(params![id, signed(position), entry.time.0, body])?;
                 for trial in entry.event.trials() {
                     trial_row.execute(params![id, signed(trial), signed(position)])?;
@@ -192,6 +209,10 @@ impl SqliteStore {
             }
         }
         transaction.commit()?;
+        // Not before: others may only continue what is there.
+        if written.is_some() {
+            *known_basis = written;
+        }
         Ok(Ok(last))
     }
 }
@@ -252,6 +273,15 @@ impl Store for SqliteStore {
         };
         Ok(last().map_err(|error| self.reading(&error))?.unwrap_or(0))
     }
+}
+
+/// The text of one entry.
+fn body_at(connection: &Connection, study: &str, position: u64) -> Result<String, String> {
+    let sql =
+        "SELECT body FROM entries WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position = ?2";
+    let body =
+        || connection.prepare_cached(sql)?.query_row(params![study, signed(position)], |row| row.get(0));
+    body().map_err(|error: rusqlite::Error| format!("it continues entry {position}: {}", explain(&error)))
 }
 
 /// SQLite has no unsigned integers; positions and trial numbers count from 0 and never come near the limit.

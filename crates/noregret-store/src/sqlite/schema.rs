@@ -14,7 +14,8 @@ use crate::clock::Stopwatch;
 const APPLICATION_ID: i64 = 0x6e72_6774;
 
 /// Step `i` turns schema `i` into schema `i + 1`. Never change a step that was released: add one.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = ["
+    -- 1
     CREATE TABLE studies (
         id   INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -33,17 +34,32 @@ const MIGRATIONS: [&str; 1] = ["
         position INTEGER NOT NULL,
         PRIMARY KEY (study, trial, position)
     ) STRICT, WITHOUT ROWID;
+", "
+    -- 2: In a table without row numbers an entry of more than a quarter of a page takes pages of its own. The columns stay as
+    -- they were, so that one statement reads either.
+    CREATE TABLE entries_2 (
+        study    INTEGER NOT NULL REFERENCES studies (id),
+        position INTEGER NOT NULL,              -- 1, 2, 3, ...
+        time     INTEGER NOT NULL,              -- milliseconds since 1970, UTC
+        body     TEXT NOT NULL                  -- JSON
+    ) STRICT;
+    INSERT INTO entries_2 SELECT study, position, time, body FROM entries ORDER BY study, position;
+    DROP TABLE entries;
+    ALTER TABLE entries_2 RENAME TO entries;
+    CREATE UNIQUE INDEX entries_by_position ON entries (study, position);
 "];
 
 /// The schema that this version writes.
-const KNOWN: i64 = 1;
-const _: () = assert!(MIGRATIONS.len() == 1, "count the migrations in KNOWN");
+const KNOWN: i64 = 2;
+const _: () = assert!(MIGRATIONS.len() == 2, "count the migrations in KNOWN");
 
 /// Makes the connection ready: ours, in WAL mode if the file system allows it, with the newest schema. Returns whether it
-/// is in WAL mode.
+/// is in WAL mode. What cannot be written to is left in the schema it has: all of them are read alike.
 pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let open = |error: rusqlite::Error| opening(path, &error);
-    if check(connection, path)? < KNOWN {
+    let found = check(connection, path)?;
+    let is_for_reading = found > 0 && connection.is_readonly(rusqlite::MAIN_DB).map_err(open)?;
+    if found < KNOWN && !is_for_reading {
         let begin = Stopwatch::start();
         // Changing the mode does not wait for others who are just doing the same.
         while let Err(error) = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Event;
 
 fn entry(number: u64) -> Entry {
     let event = Event::Late {
@@ -286,4 +287,131 @@ fn a_negative_position_is_an_error() {
     tamper(&store, "UPDATE studies SET last = -9223372036854775808");
     assert!(store.last("s").is_err() && store.studies().is_err());
     assert!(store.append("s", 1 << 63, &[entry(1)]).is_err());
+}
+
+fn version_of(path: &Path) -> i64 {
+    Connection::open(path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn an_older_database_that_cannot_be_written_to_is_read_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.db");
+    Connection::open(&path).unwrap().execute_batch(FORMAT_1).unwrap();
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(&path, flags).unwrap();
+    let wal = schema::prepare(&connection, &path).unwrap();
+    let store = SqliteStore {
+        path: path.clone(),
+        connection: Mutex::new(connection),
+        #[cfg(unix)]
+        identity: None,
+        _copy: None,
+        wal,
+        basis: Mutex::default(),
+    };
+    assert_eq!(store.read("old", 0, 99).unwrap().len(), 41);
+    assert_eq!(store.read_trials("old", 3..4).unwrap().len(), 3);
+    drop(store);
+    assert_eq!(version_of(&path), 1);
+}
+
+#[test]
+fn a_migration_that_is_cut_short_leaves_the_older_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.db");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(FORMAT_1).unwrap();
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    connection.query_row(&format!("PRAGMA max_page_count = {}", pages + 1), [], |_| Ok(())).unwrap();
+    assert!(matches!(schema::prepare(&connection, &path), Err(StoreError::Write { .. })));
+    drop(connection);
+    assert_eq!(version_of(&path), 1);
+    let store = SqliteStore::open_existing(&path).unwrap();
+    assert_eq!(store.read("old", 0, 99).unwrap().len(), 41);
+    drop(store);
+    assert_eq!(version_of(&path), 2);
+}
+
+/// A study with `auto`, one trial at a time.
+fn study_with_model(store: std::sync::Arc<SqliteStore>, trials: u64) {
+    use crate::{Definition, Evaluation, HandOut, SharedStudy, SpaceDefinition};
+    let space = noregret::Space::bounds(&[(0.0, 1.0); 6]).unwrap();
+    let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
+    let definition = Definition {
+        version: Definition::VERSION,
+        direction: noregret::Direction::Minimize,
+        seed: 5,
+        algorithm: noregret::Algorithm::default(),
+        duplicates: noregret::Duplicates::Avoid,
+        trials: None,
+        space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
+    };
+    let mut shared = SharedStudy::open(store, "s", &definition, space).unwrap();
+    let order = HandOut { wanted: 1, batch: Some(1), budget: None, worker: "w".into(), lease: None };
+    for _ in 0..trials {
+        let trial = &shared.hand_out(&order, Timestamp(0)).unwrap()[0];
+        let value = trial.numbers().iter().map(|x| (x - 0.3).powi(2)).sum();
+        shared.tell(&[(trial.number, Evaluation::value(value))], None, Timestamp(0)).unwrap();
+    }
+}
+
+#[test]
+fn what_a_proposal_shares_with_an_earlier_one_is_written_once_and_read_every_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    study_with_model(std::sync::Arc::new(SqliteStore::open(&path).unwrap()), 60);
+    let open = || SqliteStore::open(&path).unwrap();
+    let entries = open().read("s", 0, 999).unwrap();
+    let bodies: Vec<String> = {
+        let store = open();
+        let connection = store.lock();
+        let mut statement = connection.prepare("SELECT body FROM entries ORDER BY position").unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let mut shortened = 0;
+    for (entry, body) in entries.iter().zip(&bodies) {
+        let Event::Asked(proposed) = &entry.event else { continue };
+        assert!(proposed.diagnostics.as_ref().is_some_and(|d| d.algorithm == "auto"), "{proposed:?}");
+        if body.contains("\"since\":") {
+            shortened += 1;
+            let whole = serde_json::to_string(&entry.event).unwrap();
+            assert!(2 * body.len() < whole.len(), "{body}\n{whole}");
+        }
+    }
+    // The design of 12 points but for its first, and then whenever the model was not fitted anew.
+    assert!(shortened >= 20, "{shortened} of 60");
+    // From every position, by a store that has read nothing before: the same to the last bit.
+    let text = |entries: &[Entry]| format!("{entries:?}");
+    for after in 0..entries.len() {
+        assert_eq!(text(&open().read("s", after as u64, 1).unwrap()), text(&entries[after..=after]));
+    }
+    let of_trial = open().read_trials("s", 50..51).unwrap();
+    assert!(of_trial.iter().all(|entry| entries.contains(entry)) && of_trial.len() == 3);
+    // The memo is what decides: a study that goes on with the log has it.
+    let again = SqliteStore::open(folder.path().join("b.db")).unwrap();
+    again.append("s", 0, &entries).unwrap();
+    assert_eq!(text(&again.read("s", 0, 999).unwrap()), text(&entries));
+}
+
+#[test]
+fn a_proposal_that_continues_nothing_says_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    study_with_model(std::sync::Arc::new(SqliteStore::open(&path).unwrap()), 30);
+    let store = SqliteStore::open(&path).unwrap();
+    let position: i64 = store
+        .lock()
+        .query_row("SELECT max(position) FROM entries WHERE body LIKE '%\"since\":%'", [], |row| row.get(0))
+        .unwrap();
+    let change = |since: i64| {
+        let sql = "UPDATE entries SET body = json_set(body, '$.asked.since', ?1) WHERE position = ?2";
+        store.lock().execute(sql, [since, position]).unwrap();
+        let after = position.unsigned_abs() - 1;
+        SqliteStore::open(&path).unwrap().read("s", after, 1).unwrap_err().to_string()
+    };
+    let gone = change(9_999);
+    assert!(gone.contains("it continues entry 9999"), "{gone}");
+    let other = change(1);
+    assert!(other.contains("no whole proposal"), "{other}");
 }

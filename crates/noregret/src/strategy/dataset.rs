@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use crate::math::rng::Stream;
-use crate::maximize::multi_start::top;
+pub(crate) use crate::maximize::multi_start::top;
 use crate::strategy::history::{History, Outcome};
 use crate::strategy::memo::Units;
 use crate::surrogate::points::Points;
@@ -24,15 +24,21 @@ pub(crate) struct Dataset {
 }
 
 impl Dataset {
-    /// The first `n` evaluations of `history`, or a subset of them if they are too many.
+    /// The first `n` evaluations of `history`; if they are more than `max_points`, half as many of them, so that there is room for
+    /// more to come.
     pub(crate) fn new(max_points: usize, history: &History, n: usize, seed: u64) -> Self {
+        Self::at_most(if n > max_points { max_points / 2 } else { n }, history, n, seed)
+    }
+
+    /// The first `n` evaluations of `history`, or a subset of `most` of them.
+    pub(crate) fn at_most(most: usize, history: &History, n: usize, seed: u64) -> Self {
         let outcomes = &history.outcomes()[..n];
         let (values, worst) = values_with_worst(outcomes);
         let known = |o: &Outcome| match o {
             Outcome::Value { noise_variance, .. } => *noise_variance,
             Outcome::Failed => None,
         };
-        let rows = if n > max_points { subset(&values, max_points / 2, seed) } else { (0..n).collect() };
+        let rows = if n > most { subset(&values, most, seed) } else { (0..n).collect() };
         Self {
             points: history.points().select(&rows),
             values: rows.iter().map(|&i| values[i]).collect(),

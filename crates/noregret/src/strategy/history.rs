@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::maximize::{Region, Taken};
+use crate::error::Result;
+use crate::math::rng::Stream;
+use crate::maximize::{MaximizeError, Region, Taken};
 use crate::space::{Params, Space};
 use crate::strategy::memo::Memo;
 use crate::surrogate::points::Points;
@@ -152,13 +154,18 @@ impl History {
         if self.pending.is_empty() && self.outcomes.iter().all(|outcome| *outcome != Outcome::Failed) {
             return Cow::Borrowed(self);
         }
-        let mut observed = Self::new(self.space.clone(), self.duplicates);
-        for (i, outcome) in
-            self.outcomes.iter().enumerate().filter(|(_, outcome)| **outcome != Outcome::Failed)
-        {
-            observed.add(&Choice { x: self.points.point(i), row: self.rows[i] }, *outcome);
+        let with_value: Vec<usize> =
+            (0..self.len()).filter(|&i| self.outcomes[i] != Outcome::Failed).collect();
+        Cow::Owned(self.selected(&with_value))
+    }
+
+    /// Some evaluations, in this order, and nothing else.
+    pub(crate) fn selected(&self, places: &[usize]) -> Self {
+        let mut selected = Self::new(self.space.clone(), self.duplicates);
+        for &i in places {
+            selected.add(&Choice { x: self.points.point(i), row: self.rows[i] }, self.outcomes[i]);
         }
-        Cow::Owned(observed)
+        selected
     }
 
     /// Points handed out and not told yet, in the order of their numbers.
@@ -174,6 +181,16 @@ impl History {
     /// The region to search, without the points of `batch` chosen so far.
     pub fn region<'a>(&'a self, batch: &'a Taken) -> Region<'a> {
         Region { space: &self.space, taken: &self.taken, batch, apart: 0.0 }
+    }
+
+    /// `count` points of the whole space, taken or not; it must not be a pool.
+    pub(crate) fn spread(&self, count: usize, rng: &mut Stream) -> Result<Points> {
+        Ok(Region::whole(&self.space).sobol(count, rng).map_err(MaximizeError::from)?)
+    }
+
+    /// Up to `count` points near this one, taken or not; none of a pool.
+    pub(crate) fn near(&self, center: &[f64], count: usize, rng: &mut Stream) -> Points {
+        Region::whole(&self.space).around(center, count, rng)
     }
 
     /// The number of points of a finite space that may still be suggested, counted up to `limit`; `None` if it is infinite.

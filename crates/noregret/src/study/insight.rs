@@ -18,19 +18,18 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::recommend::best_place;
+use super::recommend::Posterior;
 use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::space::Space;
-use crate::strategy::gp::model::GpModel;
 use crate::strategy::history::History;
-use crate::strategy::memo::Memo;
-use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::points::Points;
 
 /// Points of the space over which a draw is maximized, besides those near the best evaluations.
 const CANDIDATES: usize = 1_000;
+/// Points near each of the best evaluations.
+const NEAR: usize = 16;
 /// Draws of the objective: the ends of a 90 % interval are then the 13th smallest and largest.
 const DRAWS: usize = 256;
 /// Points of each of the two samples behind the importances: a standard error of about 0.03.
@@ -56,37 +55,33 @@ pub struct RemainingRegret {
     pub interval: (f64, f64),
 }
 
+/// Whether enough was told for an insight.
+pub(super) fn has_enough(history: &History) -> bool {
+    history.values().take(FEWEST).count() == FEWEST
+}
+
 /// Computes the remaining regret, and on request the importances.
 pub(super) fn insight(
     history: &History,
+    Posterior { gp, fit, best }: &Posterior,
     with_importance: bool,
     rng: &mut Stream,
-) -> Result<Option<Insight>, Error> {
-    if history.values().take(FEWEST).count() < FEWEST {
-        return Ok(None);
+) -> Result<Insight, Error> {
+    let best: Vec<Vec<f64>> = best.iter().map(|&place| history.points().point(place)).collect();
+    let mut set = some_of(history, rng)?;
+    for center in &best {
+        let near = history.near(center, NEAR, rng);
+        (0..near.len()).for_each(|i| set.push(&near.point(i)));
     }
-    let history = &*history.observed();
-    let mut model = GpModel::new(GpConfig::default(), CANDIDATES);
-    let (state, _) = model.update(history, &mut Memo::default(), rng)?;
-    let gp = state.gp().clone();
-    let mut candidates = some_of(state.kept().points(), history, rng);
-    let fresh = state.fresh().points();
-    (0..fresh.len()).for_each(|i| candidates.push(&fresh.point(i)));
-    let remaining_regret = remaining_regret(history, &gp, candidates, state.fit().units.sd, rng)?;
-    let importance = if with_importance { importance(history.space(), &gp, rng) } else { Vec::new() };
-    Ok(Some(Insight { remaining_regret, importance }))
+    best.first().into_iter().for_each(|recommended| set.push(recommended));
+    let remaining_regret = remaining_regret(gp, &set, fit.units.sd, rng)?;
+    let importance = if with_importance { importance(history.space(), gp, rng) } else { Vec::new() };
+    Ok(Insight { remaining_regret, importance })
 }
 
-fn remaining_regret(
-    history: &History,
-    gp: &Gp,
-    mut set: Points,
-    sd: f64,
-    rng: &mut Stream,
-) -> Result<RemainingRegret, Error> {
-    let recommended = best_place(history, gp);
-    set.push(&history.points().point(recommended.unwrap_or(0)));
-    let draws = gp.joint(&set)?.draws(DRAWS, rng);
+/// The last point of `set` is the recommended one.
+fn remaining_regret(gp: &Gp, set: &Points, sd: f64, rng: &mut Stream) -> Result<RemainingRegret, Error> {
+    let draws = gp.joint(set)?.draws(DRAWS, rng);
     let mut regrets: Vec<f64> = draws
         .col_iter()
         .map(|f| {
@@ -99,14 +94,15 @@ fn remaining_regret(
     Ok(RemainingRegret { median: regrets[DRAWS / 2], interval: (regrets[tail], regrets[DRAWS - 1 - tail]) })
 }
 
-/// At most [`CANDIDATES`] of the points that a model keeps: of a pool a random sample of its rows, kept or not.
-fn some_of(kept: &Points, history: &History, rng: &mut Stream) -> Points {
-    let Some(pool) = history.space().as_pool().filter(|pool| pool.len() > CANDIDATES) else {
-        return kept.clone();
-    };
+/// [`CANDIDATES`] points of the space; of a pool all rows, or as many drawn ones.
+fn some_of(history: &History, rng: &mut Stream) -> Result<Points, Error> {
+    let Some(pool) = history.space().as_pool() else { return history.spread(CANDIDATES, rng) };
+    if pool.len() <= CANDIDATES {
+        return Ok(Points::from_columns(pool.dims(), &pool.encoded(0..pool.len())));
+    }
     let mut points = Points::new(pool.dims());
     (0..CANDIDATES).for_each(|_| points.push(&pool.point(rng.random_range(0..pool.len()))));
-    points
+    Ok(points)
 }
 
 fn importance(space: &Space, gp: &Gp, rng: &mut Stream) -> Vec<(String, f64)> {
@@ -160,7 +156,6 @@ fn means(gp: &Gp, columns: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::history::Outcome;
     use crate::surrogate::Surrogate;
     use crate::{Algorithm, Direction, Study, Trial};
 
@@ -225,15 +220,11 @@ mod tests {
             let seen: Vec<usize> = (0..12).collect();
             let y: Vec<f64> = seen.iter().map(|&i| f[i]).collect();
             let gp = Gp::new(kernel.clone(), set.select(&seen), &y, vec![noise; 12]).unwrap();
-            let mut history =
-                History::new(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), crate::Duplicates::Allow);
-            for &i in &seen {
-                let choice = crate::strategy::history::Choice { x: set.point(i), row: None };
-                history.add(&choice, Outcome::Value { y: f[i], noise_variance: None });
-            }
-            let regret = remaining_regret(&history, &gp, set.clone(), 1.0, &mut rng).unwrap();
             let means = gp.marginals(&set.select(&seen)).mean;
             let recommended = (0..12).max_by(|&a, &b| means[a].total_cmp(&means[b])).unwrap();
+            let mut with_recommended = set.clone();
+            with_recommended.push(&set.point(recommended));
+            let regret = remaining_regret(&gp, &with_recommended, 1.0, &mut rng).unwrap();
             let truth = f.iter().copied().fold(f64::NEG_INFINITY, f64::max) - f[recommended];
             covered += usize::from((regret.interval.0 - 1e-9..=regret.interval.1 + 1e-9).contains(&truth));
         }
@@ -245,7 +236,7 @@ mod tests {
         assert_eq!(study(Direction::Minimize, 2, |_| 1.0).insight().unwrap(), None);
         let flat = study(Direction::Minimize, 9, |_| 1.0).insight().unwrap().unwrap();
         assert!(flat.remaining_regret.median.is_finite(), "{flat:?}");
-        let all_failed = study(Direction::Minimize, 9, |_| f64::NAN);
+        let mut all_failed = study(Direction::Minimize, 9, |_| f64::NAN);
         assert_eq!(all_failed.insight().unwrap(), None);
     }
 }

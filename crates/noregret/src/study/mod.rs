@@ -263,15 +263,23 @@ impl Study {
     }
 
     /// Remaining regret and importance of parameters, by the model; `None` before three values are told.
-    pub fn insight(&self) -> Result<Option<Insight>, Error> {
-        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
-        insight::insight(&self.history, true, &mut rng)
+    pub fn insight(&mut self) -> Result<Option<Insight>, Error> {
+        self.insight_with(true)
     }
 
     /// The remaining regret of the recommended point, by the model; `None` before three values are told.
-    pub fn remaining_regret(&self) -> Result<Option<RemainingRegret>, Error> {
-        let mut rng = self.seed.stream(Purpose::Reference, self.history.len() as u64, 1);
-        let insight = insight::insight(&self.history, false, &mut rng)?;
-        Ok(insight.map(|insight| insight.remaining_regret))
+    pub fn remaining_regret(&mut self) -> Result<Option<RemainingRegret>, Error> {
+        Ok(self.insight_with(false)?.map(|insight| insight.remaining_regret))
+    }
+
+    fn insight_with(&mut self, importance: bool) -> Result<Option<Insight>, Error> {
+        if !insight::has_enough(&self.history) {
+            return Ok(None);
+        }
+        let told = self.history.len() as u64;
+        let mut rng = self.seed.stream(Purpose::Reference, told, 0);
+        let Some(posterior) = self.recommender.posterior(&self.history, &mut rng)? else { return Ok(None) };
+        let mut rng = self.seed.stream(Purpose::Reference, told, 1);
+        insight::insight(&self.history, posterior, importance, &mut rng).map(Some)
     }
 }

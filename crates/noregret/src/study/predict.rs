@@ -30,7 +30,7 @@ pub(super) fn predict(
     for params in points {
         encoded.push(&history.space().encode(params)?);
     }
-    let Some(Posterior { gp, fit }) = recommender.posterior(history, rng)? else { return Ok(None) };
+    let Some(Posterior { gp, fit, .. }) = recommender.posterior(history, rng)? else { return Ok(None) };
     let values = gp.marginals(&encoded);
     let mean = values.mean.iter().map(|m| direction.flip(fit.units.mean + fit.units.sd * m)).collect();
     let sd = values.variance.iter().map(|v| fit.units.sd * v.sqrt()).collect();

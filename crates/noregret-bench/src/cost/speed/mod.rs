@@ -29,6 +29,7 @@ Examples:
   noregret bench speed
   noregret bench speed --sizes 50,200,500 --algorithms gp-ts
   noregret bench speed --json > speed.json
+  noregret bench speed --large --runs 3
 
 Beside other libraries: noregret bench peers --sizes 100,500,1000,2000.";
 
@@ -46,10 +47,18 @@ pub struct SpeedArgs {
     /// Rounds of the running study behind the warm figures
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rounds: usize,
+
+    /// Only the cases that take longest: networks after 2,000 and 5,000 evaluations, a batch of 500 by a forest, 5,000
+    /// categories; the fastest of `--runs`
+    #[arg(long)]
+    pub large: bool,
 }
 
 /// Measures one algorithm after another and prints a report on each; with `--json` one object a line.
 pub fn run(args: &SpeedArgs, out: &mut dyn Write) -> Result<(), BenchError> {
+    if args.large {
+        return super::large::run(&args.options, out);
+    }
     args.options.problems_among(&["hartmann-6d"])?;
     let known: Vec<&'static str> = Algorithm::all().iter().map(|algorithm| algorithm.name).collect();
     for algorithm in args.options.algorithms_among(&known, &["gp-ei"])? {

@@ -18,6 +18,7 @@ use crate::maximize::grid::best_row;
 use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::history::History;
 use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
+use crate::strategy::networks::model::encoded_history::PASSES;
 use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
 use crate::strategy::networks::model::learning::{Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
@@ -103,6 +104,7 @@ impl Dngo {
             learning: config.training,
             standardize: config.standardize,
             ridge: 0.01,
+            most: PASSES,
         });
         Ok(Self { config, learned })
     }

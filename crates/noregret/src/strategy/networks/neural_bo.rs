@@ -24,6 +24,7 @@ use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::History;
 use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
 use crate::strategy::networks::model::belief::{Belief, Features};
+use crate::strategy::networks::model::encoded_history::ONE_FIT;
 use crate::strategy::networks::model::field::Field;
 use crate::strategy::networks::model::learned::{Learned, LearnedConfig, LearnedNetwork};
 use crate::strategy::networks::model::learning::{Learning, Start};
@@ -193,6 +194,7 @@ impl NeuralBo {
             learning: training,
             standardize,
             ridge: lambda,
+            most: ONE_FIT,
         });
         Ok(Self { name, policy, config, learned })
     }

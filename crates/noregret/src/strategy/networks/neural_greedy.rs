@@ -16,6 +16,7 @@ use crate::strategy::history::History;
 use crate::strategy::limits::{Demand, Table};
 use crate::strategy::networks::FitOptions;
 use crate::strategy::networks::model::candidate_tables;
+use crate::strategy::networks::model::encoded_history::FIT_A_POINT;
 use crate::strategy::networks::model::learning::{Assignment, Learning, Start};
 use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::maximize;
@@ -62,7 +63,9 @@ impl Strategy for NeuralGreedy {
     fn propose(&mut self, history: &History, q: Option<NonZeroUsize>, rng: &mut Stream) -> Result<Proposal> {
         let FitOptions { network, initial_points, .. } = &self.config.fit;
         let mut turn = Opening::sobol(network, *initial_points).open("neural-greedy", history, q, rng)?;
-        let Some((encoder, told)) = self.config.fit.prepare(&mut turn)? else { return turn.finish() };
+        let Some((encoder, told)) = self.config.fit.prepare(FIT_A_POINT, &mut turn)? else {
+            return turn.finish();
+        };
         let fit = |mut own: Stream| self.fit_perturbed(&told.data, &encoder, &mut own);
         let members: Vec<Result<(Draw, Diagnostics)>> =
             streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();

@@ -31,6 +31,7 @@ use crate::strategy::limits::{Demand, Table};
 use crate::strategy::memo::{Neural, Trainings};
 use crate::strategy::networks::FitOptions;
 use crate::strategy::networks::model::candidate_tables;
+use crate::strategy::networks::model::encoded_history::{FIT_A_POINT, ONE_FIT};
 use crate::strategy::networks::model::opening::{Initial, Opening};
 use crate::strategy::networks::model::search::maximize;
 use crate::strategy::networks::model::streams;
@@ -172,7 +173,8 @@ impl Strategy for StoBnts {
         let FitOptions { network, noise, initial_points: points, .. } = &self.config.fit;
         let opening = Opening { network, noise: *noise, initial: self.config.initial, points: *points };
         let mut turn = opening.open(self.name(), history, q, rng)?;
-        let Some((encoder, told)) = self.config.fit.prepare(&mut turn)? else { return turn.finish() };
+        let most = if self.variant == Variant::Linear { ONE_FIT } else { FIT_A_POINT };
+        let Some((encoder, told)) = self.config.fit.prepare(most, &mut turn)? else { return turn.finish() };
         let sampler = self.sampler(encoder);
         let mut streams = self.streams(&mut turn);
         let budget = self.config.fit.budget();

@@ -20,6 +20,8 @@
 //!   candidates, and the one climb starts at the best of all candidates, in a fixed number of rounds.
 //! - Points that run, and those of a batch, count as evaluated with the mean that the forest has there, and the forest is
 //!   fitted again (kriging believer, Ginsbourger et al. 2008). Failed evaluations count with the worst value.
+//! - From the 17th point of a batch on, one forest has several points, a quarter of those so far: the best, and the next best that
+//!   end in other leaves. A fit for each of hundreds would take most of a minute.
 //! - SMAC interleaves random points and races them; every point here is chosen by the forest.
 //! - Variances of noise that values come with are not looked at.
 
@@ -36,7 +38,7 @@ use crate::maximize::grid::{best_of, best_row};
 use crate::maximize::multi_start::top;
 use crate::maximize::{MaximizeError, Maximum, Region, Work};
 use crate::strategy::dataset::{mean_and_sd, values_with_worst};
-use crate::strategy::history::History;
+use crate::strategy::history::{Choice, History};
 use crate::strategy::limits::{Demand, INITIAL_POINTS, PARAMETERS, Table};
 use crate::strategy::memo::Units;
 use crate::strategy::turn::Turn;
@@ -56,6 +58,14 @@ const ROUNDS: usize = 10;
 /// ... each of this share of the candidates: together a fifth more of them.
 const SHARE_OF_ROUND: usize = 50;
 const CANDIDATES: Range = Range::new(1.0, 1e6);
+/// This many points of a batch have a forest each; then one forest has ...
+const ALONE: usize = 16;
+/// ... this share of the points so far.
+const SHARE_OF_BATCH: usize = 4;
+/// Candidates that are compared for each further point of a forest: some are in the leaves of better ones.
+const RANKED: usize = 20;
+/// Rows of a pool that are encoded at once.
+const BLOCK: usize = 1 << 16;
 
 /// Settings of the random forest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,11 +120,20 @@ impl Strategy for RandomForest {
         let mut model = ForestModel::new(&self.config.forest, history, turn.rng);
         model.assume(&turn.without_value(), turn.rng);
         while turn.wants_more() {
+            let several = if turn.picked() < ALONE { 1 } else { turn.picked() / SHARE_OF_BATCH };
             let (region, rng) = turn.region_and_rng();
             let found = self.maximize(&model, &region, rng);
             let x = turn.push(found)?.x.clone();
+            let mut chosen = Points::from_columns(x.len(), &x);
+            let more = several.min(turn.missing() + 1) - 1;
+            if more > 0 {
+                let (region, rng) = turn.region_and_rng();
+                for choice in self.next_best(&model, &region, more, &chosen, rng)? {
+                    chosen.push(&turn.push_choice(choice)?.x);
+                }
+            }
             if turn.wants_more() {
-                model.assume(&Points::from_columns(x.len(), &x), turn.rng);
+                model.assume(&chosen, turn.rng);
             }
         }
         turn.diagnostics.counters = model.counters(history.len());
@@ -123,6 +142,53 @@ impl Strategy for RandomForest {
 }
 
 impl RandomForest {
+    /// Up to `count` further points of the same forest, the best first. No two of them, and none of `chosen`, end in the same leaf of
+    /// more than half of the trees: the forest could hardly tell them apart.
+    fn next_best(
+        &self,
+        model: &ForestModel<'_>,
+        region: &Region<'_>,
+        count: usize,
+        chosen: &Points,
+        rng: &mut Stream,
+    ) -> Result<Vec<Choice>, MaximizeError> {
+        let pool = region.space.as_pool();
+        let candidates = match (pool, self.whole(region)) {
+            (Some(_), _) => None,
+            (None, Some(all)) => Some(all),
+            (None, None) => Some(self.candidates(model, region, rng)?),
+        };
+        let values = match (&candidates, pool) {
+            (Some(points), _) => model.improvements(points),
+            (None, Some(pool)) => {
+                let blocks = (0..pool.len()).step_by(BLOCK).map(|i| i..(i + BLOCK).min(pool.len()));
+                let values =
+                    |rows| model.improvements(&Points::from_columns(pool.dims(), &pool.encoded(rows)));
+                blocks.flat_map(values).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        let choice = |i: usize| match (&candidates, pool) {
+            (None, Some(pool)) => Choice { x: pool.point(i), row: Some(i) },
+            (Some(points), _) => Choice { x: points.point(i), row: None },
+            (None, None) => Choice { x: Vec::new(), row: None },
+        };
+        let mut ranked: Vec<Choice> = top(&values, RANKED * count).into_iter().map(choice).collect();
+        ranked.retain(|choice| !region.is_taken(&choice.x, choice.row));
+        let mut points = Points::new(region.space.dims());
+        ranked.iter().for_each(|choice| points.push(&choice.x));
+        let mut leaves = model.forest.leaves(chosen);
+        let mut more = Vec::with_capacity(count);
+        for (choice, ends) in ranked.into_iter().zip(model.forest.leaves(&points)) {
+            let shared = |other: &Vec<u32>| other.iter().zip(&ends).filter(|(a, b)| a == b).count();
+            if more.len() < count && leaves.iter().all(|other| 2 * shared(other) <= ends.len()) {
+                leaves.push(ends);
+                more.push(choice);
+            }
+        }
+        Ok(more)
+    }
+
     /// Maximizes the expected improvement.
     fn maximize(
         &self,
@@ -130,13 +196,7 @@ impl RandomForest {
         region: &Region<'_>,
         rng: &mut Stream,
     ) -> Result<Maximum, MaximizeError> {
-        let utility = Utility::LogExpectedImprovement { best: model.incumbent() };
-        let score = |points: &Points| {
-            let marginals = model.forest.marginals(points);
-            let mut values = vec![0.0; points.len()];
-            utility.values(&marginals.mean, &marginals.variance, &mut values);
-            values
-        };
+        let score = |points: &Points| model.improvements(points);
         if let Some(pool) = region.space.as_pool() {
             return best_row(pool, region, score);
         }
@@ -214,6 +274,8 @@ struct ForestModel<'a> {
     forest: Forest,
     /// The forest's means at the points.
     means: Vec<f64>,
+    /// Forests fitted so far.
+    fits: usize,
 }
 
 impl<'a> ForestModel<'a> {
@@ -226,7 +288,7 @@ impl<'a> ForestModel<'a> {
         let points = history.points().clone();
         let forest = Forest::fit(config, history.space().kinds(), &points, &y, rng);
         let means = forest.marginals(&points).mean;
-        Self { config, history, points, y, forest, means }
+        Self { config, history, points, y, forest, means, fits: 1 }
     }
 
     /// Adds points with their means as values, and fits again.
@@ -238,6 +300,16 @@ impl<'a> ForestModel<'a> {
         (0..points.len()).for_each(|i| self.points.push(&points.point(i)));
         self.forest = Forest::fit(self.config, self.history.space().kinds(), &self.points, &self.y, rng);
         self.means = self.forest.marginals(&self.points).mean;
+        self.fits += 1;
+    }
+
+    /// Logarithms of the expected improvements.
+    fn improvements(&self, points: &Points) -> Vec<f64> {
+        let utility = Utility::LogExpectedImprovement { best: self.incumbent() };
+        let marginals = self.forest.marginals(points);
+        let mut values = vec![0.0; points.len()];
+        utility.values(&marginals.mean, &marginals.variance, &mut values);
+        values
     }
 
     /// The best mean at an observed or assumed point.
@@ -251,6 +323,7 @@ impl<'a> ForestModel<'a> {
             ("forest_points", told as f64),
             ("forest_assumed", (self.y.len() - told) as f64),
             ("forest_leaves_per_tree", leaves),
+            ("forest_fits", self.fits as f64),
         ];
         counted.map(|(name, count)| (name.to_owned(), count)).into()
     }
@@ -260,7 +333,7 @@ impl<'a> ForestModel<'a> {
 mod tests {
     use super::*;
     use crate::space::{Pool, Space};
-    use crate::strategy::history::{Choice, Duplicates};
+    use crate::strategy::history::Duplicates;
     use crate::strategy::testing::{beats_random_search, best, random_pool, stream, value};
     use crate::surrogate::forest::ForestVariance;
 
@@ -333,6 +406,33 @@ mod tests {
         let pairs = (0..4).flat_map(|i| (0..i).map(move |j| (i, j)));
         let far = pairs.filter(|&(i, j)| apart(&proposal.choices[i], &proposal.choices[j])).count();
         assert!(far >= 4, "{:?}", proposal.choices);
+    }
+
+    /// Each of 120 points once had a forest of its own.
+    #[test]
+    fn a_large_batch_shares_forests_and_stays_apart() {
+        let space = random_pool(2_000, 2);
+        let pool = space.as_pool().unwrap();
+        for space in [space.clone(), Space::bounds(&[(0.0, 1.0); 2]).unwrap()] {
+            let is_pool = space.as_pool().is_some();
+            let mut history = History::new(space, Duplicates::Avoid);
+            for row in 0..60 {
+                let x = pool.point(row);
+                let y = -(x[0] - 0.5).powi(2) - (x[1] - 0.5).powi(2);
+                history.add(&Choice { x, row: is_pool.then_some(row) }, value(y));
+            }
+            let proposal =
+                forest(30, 500).propose(&history, NonZeroUsize::new(120), &mut stream(2, 0)).unwrap();
+            assert_eq!(proposal.choices.len(), 120);
+            let counters = &proposal.diagnostics.counters;
+            assert!(counters["forest_fits"] < 35.0, "{counters:?}");
+            let same = |a: &Choice, b: &Choice| a.x.iter().zip(&b.x).all(|(a, b)| (a - b).abs() < 1e-3);
+            let choices = &proposal.choices;
+            let pairs = (0..120).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let close = pairs.filter(|&(i, j)| same(&choices[i], &choices[j])).count();
+            // Of 7,140 pairs of random points some 0.03 would be as close; each in its own leaf, few are.
+            assert!(close < 12, "{close}");
+        }
     }
 
     #[test]

@@ -111,6 +111,20 @@ impl Forest {
         self.trees.iter().map(Tree::leaf_count).sum()
     }
 
+    /// For each point, the leaf of each tree that it ends in.
+    pub(crate) fn leaves(&self, points: &Points) -> Vec<Vec<u32>> {
+        let dims = points.dims();
+        let mut rows = vec![0.0; points.len() * dims];
+        rows.chunks_exact_mut(dims).enumerate().for_each(|(i, row)| points.copy_point(i, row));
+        let mut leaves = vec![Vec::with_capacity(self.trees.len()); points.len()];
+        let mut ends = vec![0; points.len()];
+        for tree in &self.trees {
+            tree.descend(&rows, dims, &mut ends);
+            leaves.iter_mut().zip(&ends).for_each(|(leaves, end)| leaves.push(*end));
+        }
+        leaves
+    }
+
     /// Mean and variance at a few points.
     fn panel(&self, points: &Points) -> Vec<(f64, f64)> {
         let dims = points.dims();

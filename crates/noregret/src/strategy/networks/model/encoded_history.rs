@@ -9,12 +9,29 @@ use crate::surrogate::neural::Encoder;
 use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::points::Points;
 
-/// Beyond this many evaluations a network is fitted to half as many of them: the cost of a fit is cubic.
-const MAX_POINTS: usize = 8_000;
+/// How many evaluations a network is fitted to, at most, if there is one fit of some steps for a batch: a step costs their cube.
+pub(crate) const ONE_FIT: usize = 2_000;
+/// The same for a fit of tens of steps for every point of a batch.
+pub(crate) const FIT_A_POINT: usize = 1_000;
+/// The same for passes over the data, whose cost is linear.
+pub(crate) const PASSES: usize = 3_000;
 /// Number of the best evaluations that get candidates around them.
 pub(super) const CENTERS: usize = 3;
 /// Values are clamped to this: their squares must fit into 32 bits.
 const LARGEST: f64 = 1e15;
+
+/// How evaluations become training data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preparation {
+    /// Shift and scale the values to mean 0 and deviation 1.
+    pub(crate) standardize: bool,
+    /// Deviation of the noise.
+    pub(crate) noise: f64,
+    /// At most this many evaluations, the best and some of the others ...
+    pub(crate) most: usize,
+    /// ... by this seed.
+    pub(crate) seed: u64,
+}
 
 /// The training data of a network, and its points in the unit cube.
 pub(crate) struct EncodedHistory {
@@ -30,12 +47,10 @@ impl EncodedHistory {
         history: &History,
         evaluations: usize,
         encoder: &Encoder,
-        standardize: bool,
-        noise: f64,
-        seed: u64,
+        Preparation { standardize, noise, most, seed }: Preparation,
         diagnostics: &mut Diagnostics,
     ) -> Self {
-        let data = Dataset::new(MAX_POINTS, history, evaluations, seed);
+        let data = Dataset::at_most(most, history, evaluations, seed);
         if let Some(told) = data.subset_of {
             diagnostics.notes.push(format!(
                 "the network is fitted to {} of {told} evaluations: all of them would be too slow",

@@ -2,7 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 
-use super::encoded_history::EncodedHistory;
+use super::encoded_history::{EncodedHistory, Preparation};
 use super::learning::{Assignment, Learning, Start};
 use crate::error::Result;
 use crate::math::rng::Stream;
@@ -21,6 +21,8 @@ pub(crate) struct LearnedConfig {
     pub(crate) standardize: bool,
     /// Weight of the distance to the start.
     pub(crate) ridge: f64,
+    /// Evaluations that it learns from, at most.
+    pub(crate) most: usize,
 }
 
 /// The network and its cache.
@@ -55,14 +57,15 @@ impl Learned {
         }
         let history = turn.history;
         let mut neural = known_or_new(turn);
-        let LearnedConfig { network, start, learning, standardize, ridge } = &self.config;
+        let LearnedConfig { network, start, learning, standardize, ridge, most } = &self.config;
         let encoder = network.encoder(history.space())?;
         let mut own = Stream::seed_from_u64(neural.seed);
         let (network, start) = start.network(network, encoder.inputs(), &mut own);
         // The ridge is the noise variance, in units of the values' variance.
         let noise = ridge.sqrt();
+        let how = Preparation { standardize: *standardize, noise, most: *most, seed: neural.seed };
         let told = |n: usize, diagnostics: &mut Diagnostics| {
-            EncodedHistory::new(history, n, &encoder, *standardize, noise, neural.seed, diagnostics)
+            EncodedHistory::new(history, n, &encoder, how, diagnostics)
         };
         let teach =
             |k: usize, told: &EncodedHistory, learner: &mut Learner, diagnostics: &mut Diagnostics| {

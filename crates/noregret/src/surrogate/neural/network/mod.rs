@@ -14,6 +14,7 @@
 //! asked of them are sums over points ([`Network::pull_back`]), products with a direction ([`Network::push_forward`]) and
 //! products with each other ([`Network::gram`]).
 
+mod sparse;
 mod tangent;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::activation::Activation;
 use super::convolution::{Convolution, Image};
 use crate::math::rng::Stream;
+use sparse::Sparse;
 
 /// One affine layer.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +80,8 @@ pub struct Trace {
     pub(super) front: super::convolution::ConvolutionTrace,
     /// `a_0, ..., a_L`: inputs of each layer.
     pub(super) a: Vec<Mat<f32>>,
+    /// `a_0`, if it is mostly zeros.
+    sparse: Option<Sparse>,
     /// `z_1, ..., z_L` of the hidden layers.
     z: Vec<Mat<f32>>,
     /// `phi'(z_l)`.
@@ -202,8 +206,20 @@ impl Network {
 
     /// Evaluates the network at every column of `x`.
     pub fn forward(&self, theta: &[f32], x: MatRef<'_, f32>, trace: &mut Trace) {
+        trace.sparse = if self.front.is_none() { Sparse::of(x) } else { None };
+        self.forward_as_it_is(theta, x, trace);
+    }
+
+    /// The same without a look for zeros.
+    #[cfg(test)]
+    fn forward_densely(&self, theta: &[f32], x: MatRef<'_, f32>, trace: &mut Trace) {
+        trace.sparse = None;
+        self.forward_as_it_is(theta, x, trace);
+    }
+
+    fn forward_as_it_is(&self, theta: &[f32], x: MatRef<'_, f32>, trace: &mut Trace) {
         let n = x.ncols();
-        let Trace { front: front_trace, a, z, slope, output } = trace;
+        let Trace { front: front_trace, a, sparse, z, slope, output } = trace;
         a.resize_with(self.layers.len(), Mat::new);
         z.resize_with(self.layers.len() - 1, Mat::new);
         slope.resize_with(self.layers.len() - 1, Mat::new);
@@ -218,7 +234,10 @@ impl Network {
             reshape(&mut z[l], layer.outputs, n);
             reshape(&mut slope[l], layer.outputs, n);
             reshape(&mut after[0], layer.outputs, n);
-            product(z[l].as_mut(), layer.weights(theta), before[l].as_ref(), layer.weight_scale);
+            match sparse.as_ref().filter(|_| l == 0) {
+                Some(inputs) => inputs.product(layer.weights(theta), layer.weight_scale, &mut z[l]),
+                None => product(z[l].as_mut(), layer.weights(theta), before[l].as_ref(), layer.weight_scale),
+            }
             let biases = &theta[layer.biases_range()];
             for j in 0..n {
                 let z = z[l].col_as_slice_mut(j);
@@ -302,7 +321,11 @@ impl Network {
                 let scaled = scratch.col_as_slice_mut(j).iter_mut().zip(delta.col_as_slice(j));
                 scaled.for_each(|(scaled, delta)| *scaled = weights[j] * delta);
             }
-            product(layer.weights_mut(out), scratch.as_ref(), trace.a[l].transpose(), layer.weight_scale);
+            let weights = layer.weights_mut(out);
+            match trace.sparse.as_ref().filter(|_| l == 0) {
+                Some(inputs) => inputs.outer(scratch, layer.weight_scale, weights),
+                None => product(weights, scratch.as_ref(), trace.a[l].transpose(), layer.weight_scale),
+            }
             let biases = layer.biases_range();
             let len = biases.len();
             if len > 0 {
@@ -336,7 +359,11 @@ impl Network {
         }
         for (l, layer) in self.hidden().iter().enumerate() {
             reshape(scratch, layer.outputs, n);
-            product(scratch.as_mut(), layer.weights(direction), trace.a[l].as_ref(), layer.weight_scale);
+            let (weights, scale) = (layer.weights(direction), layer.weight_scale);
+            match trace.sparse.as_ref().filter(|_| l == 0) {
+                Some(inputs) => inputs.product(weights, scale, scratch),
+                None => product(scratch.as_mut(), weights, trace.a[l].as_ref(), scale),
+            }
             let biases = &direction[layer.biases_range()];
             for (j, out) in out.iter_mut().enumerate() {
                 let (moved, delta) = (scratch.col_as_slice_mut(j), signals.delta[l].col_as_slice(j));

@@ -67,12 +67,13 @@ impl Network {
         let (mut inner, mut signal) = (Mat::zeros(n, m), Mat::zeros(n, m));
         for (l, layer) in self.hidden().iter().enumerate() {
             let scale = squared(layer.weight_scale);
-            product(
-                inner.as_mut(),
-                part(&left.0.a[l], &rows).transpose(),
-                part(&right.0.a[l], &columns),
-                scale,
-            );
+            let (of_left, of_right) = (&left.0.a[l], &right.0.a[l]);
+            if let Some(inputs) = left.0.sparse.as_ref().filter(|_| l == 0) {
+                inputs.inner(rows.clone(), of_right, columns.clone(), scale, &mut inner);
+            } else {
+                let of_left = part(of_left, &rows).transpose();
+                product(inner.as_mut(), of_left, part(of_right, &columns), scale);
+            }
             let (lower, upper) = (part(&left.1.delta[l], &rows), part(&right.1.delta[l], &columns));
             product(signal.as_mut(), lower.transpose(), upper, 1.0);
             let shift = squared(layer.bias_scale);
