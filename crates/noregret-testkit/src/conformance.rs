@@ -139,7 +139,7 @@ pub enum Story {
     NearlyEqual,
     /// Two of three trials are never told.
     LeftRunning,
-    /// Every other value comes with the variance of its noise, from none to 1e300.
+    /// Every other value comes with the variance of its noise, from none to the largest that is accepted.
     KnownNoise,
 }
 
@@ -172,7 +172,7 @@ impl Story {
             Self::NearlyEqual => Ending::Value(1.0 + i as f64 * f64::EPSILON),
             Self::LeftRunning if !i.is_multiple_of(3) => Ending::Left,
             Self::KnownNoise if i.is_multiple_of(2) => {
-                Ending::Noisy(value, [0.0, 1e-300, 1e-3, 1.0, 1e300][i / 2 % 5])
+                Ending::Noisy(value, [0.0, 1e-300, 1e-3, 1.0, 1e150][i / 2 % 5])
             }
             _ => Ending::Value(value),
         }

@@ -396,9 +396,9 @@ impl Runner<'_> {
         }
     }
 
-    /// A log that cannot be read or written may recover. Results under way may still find room: wait for them.
+    /// A log that cannot be read or written may recover: a run that has begun its work waits for that.
     fn put_off(&mut self, error: StoreError) -> Result<(), Error> {
-        if error.is_temporary() && !(self.running.is_empty() && self.unsaved.is_empty()) {
+        if error.is_temporary() && self.has_started {
             self.report.unwritable(&error);
             self.not_before = Some(Instant::now() + RETRY);
             return Ok(());

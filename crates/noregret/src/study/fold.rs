@@ -1,6 +1,6 @@
 //! The study as a fold over its events. Its state changes nowhere else.
 
-use super::{Event, Planned, Study, StudyError, Trial, TrialState, check_noise_var};
+use super::{Event, Planned, Study, StudyError, Trial, TrialState};
 use crate::error::Error;
 use crate::space::{Params, Pool};
 use crate::strategy::history::{Choice, Outcome};
@@ -36,11 +36,11 @@ impl Study {
             }
             Event::Enqueued(enqueued) => std::slice::from_ref(&enqueued.choice),
             Event::Added(added) => {
-                check_noise_var(self.trials.len() as u64, added.noise_var)?;
+                check_logged_noise(self.trials.len() as u64, added.noise_var)?;
                 std::slice::from_ref(&added.choice)
             }
             Event::Told(told) => {
-                check_noise_var(told.number, told.noise_var)?;
+                check_logged_noise(told.number, told.noise_var)?;
                 return self.check_number(told.number);
             }
             Event::Failed(failed) => return self.check_number(failed.number),
@@ -126,5 +126,15 @@ impl Study {
             }
         }
         self.trials[i].state = state;
+    }
+}
+
+/// Checks a variance in a log. Older releases accepted any that is finite: the model clamps them.
+fn check_logged_noise(number: u64, noise_var: Option<f64>) -> Result<(), StudyError> {
+    match noise_var {
+        Some(value) if !(value.is_finite() && value >= 0.0) => {
+            Err(StudyError::NoiseVariance { number, value })
+        }
+        _ => Ok(()),
     }
 }
