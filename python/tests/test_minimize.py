@@ -273,7 +273,7 @@ print(found.message, found.nfev > 3, found.success, found.fun < 1)
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"n_trials": -1}, "n_trials must be a whole number and not negative"),
+        ({"n_trials": -1}, "n_trials must be a whole number from 0 to 1e9"),
         ({"batch_size": 0}, "batch_size must be from 1 to 100,000"),
         ({"n_jobs": 0}, "n_jobs must be from 1 to 10,000"),
         ({"n_jobs": 2**40}, "n_jobs must be from 1 to 10,000"),

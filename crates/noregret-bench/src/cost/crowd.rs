@@ -25,6 +25,7 @@ pub const AFTER_HELP: &str = "\
 Examples:
   noregret bench crowd
   noregret bench crowd --processes 1,16 --workers 32 --algorithm neural-bo --trials 60
+  noregret bench crowd --processes 1 --workers 3 --trials 12 --algorithm '{ name = \"dngo\", initial_points = 4, training = { name = \"epochs\", method = \"adam\", epochs = 50000, rate = 0.05, decay = 0.0001, toward = \"zero\", warm = false } }'
   noregret bench crowd --sleep 0 --json";
 
 /// Ticks of a process's time in a second, on every Linux.
@@ -45,8 +46,8 @@ pub struct CrowdArgs {
     /// Seconds that an evaluation takes
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
     pub sleep: f64,
-    /// The algorithm
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    /// The algorithm, by name or as a table of the study file
+    #[arg(long, value_name = "ALGORITHM", default_value = "auto")]
     pub algorithm: String,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
@@ -142,8 +143,9 @@ fn crowd(args: &CrowdArgs, processes: usize) -> Result<CrowdReport, BenchError> 
 
 fn write_study(args: &CrowdArgs, folder: &Path) -> Result<(), BenchError> {
     let CrowdArgs { trials, sleep, algorithm, .. } = args;
+    let algorithm = if algorithm.starts_with('{') { algorithm.clone() } else { format!("\"{algorithm}\"") };
     let study = format!(
-        "[study]\nname = \"crowd\"\ntrials = {trials}\nbatch = 1\nalgorithm = \"{algorithm}\"\n\
+        "[study]\nname = \"crowd\"\ntrials = {trials}\nbatch = 1\nalgorithm = {algorithm}\n\
          [objective]\ncommand = [\"sh\", \"evaluate.sh\", \"{{x}}\", \"{{y}}\"]\n\
          [parameters]\nx = {{ type = \"float\", low = -5, high = 10 }}\ny = {{ type = \"float\", low = 0, high = 15 }}\n"
     );

@@ -21,8 +21,11 @@ const BATCH: usize = 4096;
 const FEATURES: &str = "features are integers, floats or truth values, one to a row";
 const IDS: &str = "ids are text or integers, one to a row";
 
-/// Rows that one byte of a file may stand for. A page of equal cells has some 30 bytes for 20,000 rows.
-const ROWS_OF_A_BYTE: u64 = 10_000;
+/// Rows that one byte of a file may stand for: a column whose cells are not all equal has at least a bit for each, before it is
+/// compressed.
+const ROWS_OF_A_BYTE: u64 = 1_000;
+/// Rows of a file whose columns are all constant. They take next to nothing, in the file and here.
+const ROWS_OF_NOTHING: u64 = 1_000_000;
 
 /// The reader of the crate panics at some files that it finds out to be damaged.
 pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table, PoolFileProblem> {
@@ -50,7 +53,7 @@ fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), PoolFileProblem> 
             }
         }
     }
-    if rows > bytes.saturating_mul(ROWS_OF_A_BYTE) {
+    if rows > ROWS_OF_NOTHING.saturating_add(bytes.saturating_mul(ROWS_OF_A_BYTE)) {
         return damaged(format!("{rows} rows in {bytes} bytes"));
     }
     Ok(())

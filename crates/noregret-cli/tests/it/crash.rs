@@ -1,6 +1,6 @@
 //! Killed at any moment, a study loses nothing and counts nothing twice.
 //!
-//! `NOREGRET_KILLS=1000 cargo test --release -p noregret-cli --test it crash` kills more often: so many times one process of eight workers, a
+//! `NOREGRET_KILLS=1000 cargo test -p noregret-cli --all-features --test it crash` kills more often: so many times one process of eight workers, a
 //! fifth of that one of three processes, and a twentieth with a model that thinks for seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
