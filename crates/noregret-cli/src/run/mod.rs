@@ -378,6 +378,8 @@ impl Runner<'_> {
         match thought {
             Thought::Points(Ok(draft)) if self.stopping.is_none() => self.start_drafted(&draft),
             Thought::Points(Err(error)) if error.is_exhausted() => {
+                // Nobody should wait for what will not come.
+                tolerate(self.shared.withdraw(Timestamp::now()), &mut self.report)?;
                 self.exhausted_at = Some(self.shared.position());
                 if self.running.is_empty() && !self.waits() && self.stopping.is_none() {
                     self.stopping = Some(Stopping::Exhausted);
