@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Batches of TS-RSR are spread wider than those of Thompson sampling, by the mean over rounds and fixed seeds, on the
-    /// functions of two and three dimensions; for the others, which take longer, see docs/reproduction.md.
+    /// functions of two and three dimensions; for the others, which take longer, see docs/reproduction/ts-rsr.md.
     #[test]
     fn batches_are_diverse() {
         for row in ROWS.iter().filter(|row| row.table < 3) {

@@ -14,7 +14,7 @@
 //!
 //! # Departures
 //! - The noise variance is the ridge `lambda`, as the authors' code advises.
-//! - The radius of the authors' code by default: the printed one is up to four times as large (see docs/reproduction.md).
+//! - The radius of the authors' code by default: the printed one is up to four times as large (see docs/reproduction/bbkb.md).
 //! - What is running lowers the variances. More points asked for than a batch has: the batch counts as running, the
 //!   dictionary is sampled anew, and the next batch begins.
 //! - A space that is no pool is represented by all of its points if they are few, else by Sobol points.
