@@ -59,9 +59,10 @@ const AUTHORS: [(usize, f64, f64); 5] =
     [(0, 19.0, f64::NAN), (10, 14.7, f64::NAN), (20, 11.0, f64::NAN), (50, 2.84, 3.44), (100, 0.172, 0.085)];
 
 pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), BenchError> {
-    let records = output.records().to_vec();
+    let every = output.records().to_vec();
+    let (records, chosen) = with_the_best_nu(&every);
     let best = Summary::of(&records, best_value);
-    let seconds = Summary::of(&records, |record| record.seconds_per_point);
+    let seconds = Summary::of(&every, |record| record.seconds_per_point);
     let sizes = records.first().map_or((0, 0), |record| (record.rounds, record.batch));
     let mut text = format!(
         "Phan-Trong et al. 2023, section 7.1. Setting {}, {}.\n{} rounds, {} point(s) each.\n\n",
@@ -70,18 +71,24 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
         sizes.0,
         sizes.1,
     );
-    let minimum = |problem: &str| Problem::by_name(problem).map_or(String::new(), |p| compact(p.minimum));
+    if !chosen.is_empty() {
+        let _ = writeln!(
+            text,
+            "Best value without noise of {OURS} by nu, mean ± sd [rank]; the tables below take the best nu for each function, by the \
+             runs they test\n{}",
+            by_nu(&every, &chosen)
+        );
+    }
+    let minimum =
+        |problem: &str| Problem::by_name(plain(problem)).map_or(String::new(), |p| compact(p.minimum));
     let _ = writeln!(
         text,
         "Best value without noise, mean ± sd [rank]\n{}",
         Table::matrix_beside(&best, "minimum", minimum)
     );
-    let _ = writeln!(
-        text,
-        "Table 1: p-values of the hypothesis that the best values are normal (Kolmogorov-Smirnov)\n{}",
-        table_1(&records, &best)
-    );
+    text += &table_1(&records, &best);
     text += &table_2(&records, &best);
+    text += &trainings(&every);
     let _ = writeln!(text, "Seconds a suggestion\n{}", Table::matrix(&seconds));
     if best.problems.iter().any(|problem| problem == EXAMPLE) {
         let _ = writeln!(
@@ -103,6 +110,66 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
         output.figure("minimum", &plot.to_svg()?)?;
     }
     Ok(())
+}
+
+/// The records with those of one `nu` in place of all, under the name of Neural-BO: for each problem the `nu` of the lowest mean. Also
+/// returns which it was.
+fn with_the_best_nu(every: &[Record]) -> (Vec<Record>, Vec<(String, &'static str)>) {
+    let is_variant = |name: &str| setting::NU.iter().any(|(known, _)| *known == name);
+    let of_nu: Vec<Record> = every.iter().filter(|record| is_variant(&record.algorithm)).cloned().collect();
+    let mean_of = |problem: &str, name: &str| mean(&values(&of_nu, problem, name));
+    let chosen: Vec<(String, &'static str)> = Summary::of(&of_nu, best_value)
+        .problems
+        .into_iter()
+        .filter_map(|problem| {
+            let run = setting::NU.iter().map(|(name, _)| *name);
+            let run = run.filter(|name| !values(&of_nu, &problem, name).is_empty());
+            let best = run.min_by(|a, b| mean_of(&problem, a).total_cmp(&mean_of(&problem, b)))?;
+            Some((problem, best))
+        })
+        .collect();
+    let mut records = Vec::new();
+    for record in every {
+        let best =
+            chosen.iter().any(|(problem, name)| *problem == record.problem && *name == record.algorithm);
+        if best {
+            records.push(Record { algorithm: OURS.into(), ..record.clone() });
+        } else if !is_variant(&record.algorithm) {
+            records.push(record.clone());
+        }
+    }
+    (records, chosen)
+}
+
+fn by_nu(every: &[Record], chosen: &[(String, &'static str)]) -> Table {
+    let is_variant = |record: &&Record| setting::NU.iter().any(|(known, _)| *known == record.algorithm);
+    let of_nu: Vec<Record> = every.iter().filter(is_variant).cloned().collect();
+    let best = |problem: &str| {
+        let name = chosen.iter().find(|(known, _)| known == problem).map(|(_, name)| *name);
+        let nu = setting::NU.iter().find(|(known, _)| Some(*known) == name).map(|(_, nu)| *nu);
+        nu.map_or(String::new(), compact)
+    };
+    Table::matrix_beside(&Summary::of(&of_nu, best_value), "nu taken", best)
+}
+
+/// How SGD went: the factor by which its step was shortened, and how many trainings diverged.
+fn trainings(every: &[Record]) -> String {
+    let trained: Vec<Record> =
+        every.iter().filter(|record| record.extra_number("rate_factor").is_finite()).cloned().collect();
+    if trained.is_empty() {
+        return String::new();
+    }
+    let factors = Summary::of(&trained, |record| record.extra_number("rate_factor"));
+    let diverged: f64 = every.iter().map(|record| record.extra_number("trainings_diverged")).sum();
+    format!(
+        "The factor by which the printed step of SGD is shortened, mean over the rounds\n{}\n{diverged} trainings diverged.\n\n",
+        Table::matrix(&factors)
+    )
+}
+
+/// The name of a function without its shift.
+fn plain(problem: &str) -> &str {
+    problem.strip_suffix("-shifted").unwrap_or(problem)
 }
 
 fn best_value(record: &Record) -> f64 {
@@ -127,21 +194,41 @@ fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
 
 /// The row and the column of the paper's tables, where there are.
 fn printed(problem: &str, algorithm: &str) -> Option<(usize, usize)> {
-    let row = FIGURE_1.iter().position(|known| *known == problem)?;
+    let row = FIGURE_1.iter().position(|known| *known == plain(problem))?;
     Some((row, ALGORITHMS.iter().position(|known| *known == algorithm)?))
 }
 
-fn table_1(records: &[Record], best: &Summary) -> Table {
-    let mut table = Table::new(["problem".to_owned()].into_iter().chain(best.algorithms.iter().cloned()));
+/// Table 1 and its verdict: the paper's p-values all exceed 0.05.
+fn table_1(records: &[Record], best: &Summary) -> String {
+    let names = best.algorithms.iter().cloned();
+    let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
+    let (mut tested, mut above) = (0, 0);
     for problem in &best.problems {
-        let p = |algorithm: &String| compact(normality_test(&values(records, problem, algorithm)));
-        table.row([problem.clone()].into_iter().chain(best.algorithms.iter().map(p)));
+        let p: Vec<f64> = best
+            .algorithms
+            .iter()
+            .map(|algorithm| normality_test(&values(records, problem, algorithm)))
+            .collect();
+        let normal = p.iter().filter(|p| **p > LEVEL).count();
+        tested += p.len();
+        above += normal;
+        let verdict = if normal == p.len() {
+            "holds".to_owned()
+        } else {
+            format!("contradicted for {} of {}", p.len() - normal, p.len())
+        };
+        let cells = p.iter().map(|p| compact(*p));
+        table.row([problem.clone()].into_iter().chain(cells).chain([verdict]));
         let theirs = |algorithm: &String| {
             printed(problem, algorithm).map_or(String::new(), |(row, column)| compact(NORMALITY[row][column]))
         };
-        table.row(["  printed".to_owned()].into_iter().chain(best.algorithms.iter().map(theirs)));
+        let theirs = best.algorithms.iter().map(theirs);
+        table.row(["  printed".to_owned()].into_iter().chain(theirs).chain([String::new()]));
     }
-    table
+    format!(
+        "Table 1: p-values of the hypothesis that the best values are normal (Kolmogorov-Smirnov)\n{table}\nVerdict on Table 1 (\"all \
+         p-values exceeded 0.05\"): {above} of {tested} of ours do.\n\n"
+    )
 }
 
 /// Table 2 and what follows from it; nothing unless Neural-BO was run with others.
@@ -152,9 +239,10 @@ fn table_2(records: &[Record], best: &Summary) -> String {
     if rivals.is_empty() || rivals.len() == best.algorithms.len() {
         return String::new();
     }
-    let header = ["problem".to_owned()].into_iter().chain(rivals.iter().map(|name| (*name).clone()));
-    let mut table = Table::new(header);
-    let (mut compared, mut lower) = (0, 0);
+    let names = rivals.iter().map(|name| (*name).clone());
+    let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
+    let (mut compared, mut lower, mut worse, mut comparable) = (0, 0, 0, 0);
+    let (mut said, mut agreed) = (0, 0);
     let mut rejected = [0; 3];
     let tests: [Test; 3] = [student_t_test, welch_t_test, paired];
     for problem in &best.problems {
@@ -165,25 +253,57 @@ fn table_2(records: &[Record], best: &Summary) -> String {
             *rejected += benjamini_hochberg(&p, LEVEL).iter().filter(|r| **r).count();
         }
         let p: Vec<f64> = theirs.iter().map(|theirs| student_t_test(theirs, &ours)).collect();
-        table.row([problem.clone()].into_iter().chain(letters(&p)));
+        let significant = benjamini_hochberg(&p, LEVEL);
+        // The other way round: rivals that are significantly better.
+        let reverse: Vec<f64> = theirs.iter().map(|theirs| student_t_test(&ours, theirs)).collect();
+        let beaten = benjamini_hochberg(&reverse, LEVEL).iter().filter(|r| **r).count();
         compared += rivals.len();
+        worse += beaten;
+        comparable += usize::from(beaten == 0);
         lower += theirs.iter().filter(|theirs| mean(&ours) < mean(theirs)).count();
-        if let Some((row, _)) = printed(problem, OURS) {
-            let all = letters(&BETTER[row]);
-            let cell = |rival: &&String| {
-                let column = ALGORITHMS[1..].iter().position(|known| known == *rival);
-                column.map_or(String::new(), |column| all[column].clone())
-            };
-            table.row(["  printed".to_owned()].into_iter().chain(rivals.iter().map(cell)));
-        }
+        let Some((row, _)) = printed(problem, OURS) else {
+            table.row([problem.clone()].into_iter().chain(letters(&p)).chain([String::new()]));
+            continue;
+        };
+        let column = |rival: &&String| ALGORITHMS[1..].iter().position(|known| known == *rival);
+        let columns: Vec<Option<usize>> = rivals.iter().map(column).collect();
+        let printed_letters = benjamini_hochberg(&BETTER[row], LEVEL);
+        let claimed = |i: &usize| columns[*i].is_some_and(|column| printed_letters[column]);
+        let claims: Vec<usize> = (0..rivals.len()).filter(claimed).collect();
+        let held = claims.iter().filter(|i| significant[**i]).count();
+        said += claims.len();
+        agreed += held;
+        let verdict = verdict(held, claims.len(), beaten);
+        table.row([problem.clone()].into_iter().chain(letters(&p)).chain([verdict]));
+        let all = letters(&BETTER[row]);
+        let cells = columns.iter().map(|column| column.map_or(String::new(), |column| all[column].clone()));
+        table.row(["  printed".to_owned()].into_iter().chain(cells).chain([String::new()]));
     }
     format!(
         "Table 2: p-values of the one-sided t-test (the rival's mean is no higher than that of {OURS}); T: rejected after \
-         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict: {OURS} has the lower mean in {lower} of {compared} comparisons, \
-         {} of them significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs share initial \
-         points).\n\n",
-        rejected[0], rejected[1], rejected[2],
+         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict on Table 2: {agreed} of the {said} printed T are T here.\nVerdict on \
+         Figure 1 (\"comparable to or better than all other baselines\"): no rival is significantly better than {OURS} on \
+         {comparable} of {} functions; rivals are in {worse} of {compared} comparisons.\nVerdict: {OURS} has the lower mean in {lower} of \
+         {compared} comparisons, {} of them significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs \
+         share initial points).\n\n",
+        best.problems.len(),
+        rejected[0],
+        rejected[1],
+        rejected[2],
     )
+}
+
+/// What a row of Table 2 amounts to: printed rejections that hold, of how many, and rivals that are significantly better.
+fn verdict(held: usize, claims: usize, beaten: usize) -> String {
+    let word = if held == claims {
+        "holds"
+    } else if held > 0 {
+        "holds in part"
+    } else {
+        "contradicted"
+    };
+    let worse = if beaten > 0 { format!(", {beaten} better than {OURS}") } else { String::new() };
+    format!("{word}: {held} of {claims} T{worse}")
 }
 
 /// The signed-rank test; NaN if some runs have no partner.
@@ -267,7 +387,35 @@ mod tests {
         );
         assert!(text.contains("6.6e-7 T"), "the printed value stands below ours: {text}");
         assert!(table_2(&all[5..], &Summary::of(&all[5..], best_value)).is_empty());
-        assert!(table_1(&all, &best).to_string().contains("0.750"));
+        assert!(table_1(&all, &best).contains("0.750"));
+        assert!(text.contains("holds in part: 1 of 2 T"), "{text}");
+    }
+
+    #[test]
+    fn the_best_nu_of_each_function_stands_for_the_method() {
+        let all = [
+            records("neural-bo-nu0.1", &[3.0, 4.0]),
+            records("neural-bo-nu10", &[2.0, 2.5]),
+            records("gp-ei", &[1.0, 1.1]),
+        ]
+        .concat();
+        let (taken, chosen) = with_the_best_nu(&all);
+        assert_eq!(chosen, [("levy-10d".to_owned(), "neural-bo-nu10")]);
+        assert_eq!(values(&taken, "levy-10d", OURS), [2.0, 2.5]);
+        assert_eq!((taken.len(), values(&taken, "levy-10d", "gp-ei").len()), (4, 2));
+        // A setting with one nu is left as it is.
+        let plain = records("neural-bo", &[1.0]);
+        assert_eq!(with_the_best_nu(&plain), (plain.clone(), Vec::new()));
+    }
+
+    #[test]
+    fn a_rival_that_is_better_contradicts_the_printed_row() {
+        let (low, high) = ([1.0, 1.2, 0.9, 1.1, 1.05], [3.0, 2.5, 3.5, 2.0, 2.8]);
+        let all = [records("neural-bo", &high), records("gp-ei", &low)].concat();
+        let text = table_2(&all, &Summary::of(&all, best_value));
+        assert!(text.contains("contradicted: 0 of 1 T, 1 better than neural-bo"), "{text}");
+        assert!(text.contains("0 of the 1 printed T are T here"), "{text}");
+        assert!(text.contains("on 0 of 1 functions; rivals are in 1 of 1 comparisons"), "{text}");
     }
 
     #[test]
