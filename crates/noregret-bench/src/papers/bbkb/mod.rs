@@ -98,8 +98,12 @@ pub fn run(args: &BbkbArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             for algorithm in &algorithms {
                 progress.message(format!("{name}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
-                let run = BbkbRun { setting, algorithm, rounds: rounds(name), number: run, seed };
-                output.record(run.execute(&arms, &pool, &progress)?)?;
+                let plan = BbkbRun { setting, algorithm, rounds: rounds(name), number: run, seed };
+                let made = output
+                    .obtain(|record| plan.is_of(record, &arms), || plan.execute(&arms, &pool, &progress))?;
+                if !made {
+                    progress.advance(rounds(name) as u64);
+                }
             }
         }
         progress.note(&format!("bbkb, {}: {name} done, {runs} runs", setting.name()));

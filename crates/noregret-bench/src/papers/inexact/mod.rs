@@ -133,7 +133,7 @@ pub fn run(args: &InexactArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                     seed: options.seed_of(run),
                     with_eta: !args.no_eta,
                 };
-                output.record(plan.execute()?)?;
+                output.obtain(|record| plan.is_of(record), || plan.execute())?;
                 progress.advance(rounds as u64);
             }
         }

@@ -85,7 +85,7 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let quick = args.quick.then_some(QUICK.1);
     let rounds = args.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
     let batch = args.batch.map_or(1, std::num::NonZeroUsize::get);
-    let mut output = Output::resumed(options, format!("neural-bo-{}", setting.name()), out)?;
+    let mut output = Output::new(options, format!("neural-bo-{}", setting.name()), out)?;
     let steps = problems.len() * algorithms.len() * rounds;
     let progress = Progress::new(steps as u64 * u64::from(runs), "neural-bo");
     for problem in &problems {
@@ -95,10 +95,8 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                 progress.message(format!("{problem}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
                 let plan = NeuralBoRun { target: &target, setting, algorithm, rounds, batch, run, seed };
-                if output.reuse(|record| plan.is_of(record))? {
+                if !output.obtain(|record| plan.is_of(record), || plan.execute(&progress))? {
                     progress.advance(rounds as u64);
-                } else {
-                    output.record(plan.execute(&progress)?)?;
                 }
             }
         }

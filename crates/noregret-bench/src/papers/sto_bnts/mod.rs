@@ -100,7 +100,7 @@ pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let asked = options.algorithms_among(&known, &[])?;
     let runs = options.runs_or(if args.quick { QUICK.1 } else { RUNS });
     let quick = args.quick.then_some(QUICK.0);
-    let mut output = Output::resumed(options, format!("sto-bnts-{}", setting.name()), out)?;
+    let mut output = Output::new(options, format!("sto-bnts-{}", setting.name()), out)?;
     let picture = problems.contains(&"acquisition");
     problems.retain(|name| *name != "acquisition");
     let variants =
@@ -124,10 +124,8 @@ pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                     run,
                     seed,
                 };
-                if output.reuse(|record| plan.is_of(record))? {
+                if !output.obtain(|record| plan.is_of(record), || plan.execute(&progress))? {
                     progress.advance(rounds(problem) as u64);
-                } else {
-                    output.record(plan.execute(&progress)?)?;
                 }
             }
         }

@@ -86,8 +86,8 @@ pub fn run(args: &TsRsrArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             let target = Target::new(row.problem, setting, seed % u64::from(FUNCTIONS));
             for algorithm in &algorithms {
                 progress.message(format!("{}, run {run}, {algorithm}", row.problem));
-                let run = TsRsrRun { row, target: &target, setting, algorithm, number: run, seed };
-                output.record(run.execute()?)?;
+                let plan = TsRsrRun { row, target: &target, setting, algorithm, number: run, seed };
+                output.obtain(|record| plan.is_of(record), || plan.execute())?;
                 progress.advance(row.rounds as u64);
             }
         }
