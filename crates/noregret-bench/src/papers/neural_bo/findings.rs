@@ -114,7 +114,7 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
 
 /// The records with those of one `nu` in place of all, under the name of Neural-BO: for each problem the `nu` of the lowest mean. Also
 /// returns which it was.
-fn with_the_best_nu(every: &[Record]) -> (Vec<Record>, Vec<(String, &'static str)>) {
+pub(super) fn with_the_best_nu(every: &[Record]) -> (Vec<Record>, Vec<(String, &'static str)>) {
     let is_variant = |name: &str| setting::NU.iter().any(|(known, _)| *known == name);
     let of_nu: Vec<Record> = every.iter().filter(|record| is_variant(&record.algorithm)).cloned().collect();
     let mean_of = |problem: &str, name: &str| mean(&values(&of_nu, problem, name));
@@ -172,7 +172,7 @@ fn plain(problem: &str) -> &str {
     problem.strip_suffix("-shifted").unwrap_or(problem)
 }
 
-fn best_value(record: &Record) -> f64 {
+pub(super) fn best_value(record: &Record) -> f64 {
     record.extra_number("best_value")
 }
 
@@ -187,7 +187,7 @@ fn in_values(records: &[Record]) -> Vec<Record> {
 }
 
 /// Best values of an algorithm on a problem, by run.
-fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
+pub(super) fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
     let of = |record: &&Record| record.problem == problem && record.algorithm == algorithm;
     records.iter().filter(of).map(best_value).collect()
 }
@@ -198,26 +198,31 @@ fn printed(problem: &str, algorithm: &str) -> Option<(usize, usize)> {
     Some((row, ALGORITHMS.iter().position(|known| *known == algorithm)?))
 }
 
+/// How many p-values of the test of normality exceed the level, and how many there are.
+pub(super) fn normal(records: &[Record], problem: &str, algorithms: &[String]) -> (usize, usize) {
+    let p = normalities(records, problem, algorithms);
+    (p.iter().filter(|p| **p > LEVEL).count(), p.len())
+}
+
+fn normalities(records: &[Record], problem: &str, algorithms: &[String]) -> Vec<f64> {
+    algorithms.iter().map(|algorithm| normality_test(&values(records, problem, algorithm))).collect()
+}
+
 /// Table 1 and its verdict: the paper's p-values all exceed 0.05.
 fn table_1(records: &[Record], best: &Summary) -> String {
     let names = best.algorithms.iter().cloned();
     let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
     let (mut tested, mut above) = (0, 0);
     for problem in &best.problems {
-        let p: Vec<f64> = best
-            .algorithms
-            .iter()
-            .map(|algorithm| normality_test(&values(records, problem, algorithm)))
-            .collect();
-        let normal = p.iter().filter(|p| **p > LEVEL).count();
-        tested += p.len();
+        let (normal, all) = normal(records, problem, &best.algorithms);
+        tested += all;
         above += normal;
-        let verdict = if normal == p.len() {
+        let verdict = if normal == all {
             "holds".to_owned()
         } else {
-            format!("contradicted for {} of {}", p.len() - normal, p.len())
+            format!("contradicted for {} of {all}", all - normal)
         };
-        let cells = p.iter().map(|p| compact(*p));
+        let cells = normalities(records, problem, &best.algorithms).into_iter().map(compact);
         table.row([problem.clone()].into_iter().chain(cells).chain([verdict]));
         let theirs = |algorithm: &String| {
             printed(problem, algorithm).map_or(String::new(), |(row, column)| compact(NORMALITY[row][column]))
@@ -231,62 +236,110 @@ fn table_1(records: &[Record], best: &Summary) -> String {
     )
 }
 
+/// A row of Table 2: Neural-BO against each rival on one function. The hypotheses of a row are corrected together: so are the
+/// printed letters explained, see the test, and not by all 72.
+pub(super) struct RowOfTable2 {
+    /// In the order of the records.
+    pub(super) rivals: Vec<String>,
+    /// Student's test, as printed.
+    pub(super) p: Vec<f64>,
+    /// Rivals that are significantly better than Neural-BO: the same test the other way round.
+    pub(super) beaten: usize,
+    /// Rivals with a printed T ...
+    pub(super) claims: usize,
+    /// ... and how many of these have one here.
+    pub(super) held: usize,
+    /// Rivals with a higher mean.
+    lower: usize,
+    /// Rejections by Student's test, Welch's, and the signed-rank test for pairs.
+    rejected: [usize; 3],
+    /// Printed p-values with their letters, for the rivals that are in the table.
+    printed: Vec<String>,
+}
+
+impl RowOfTable2 {
+    /// Of the runs on a function; nothing unless Neural-BO was run with others.
+    pub(super) fn of(records: &[Record], problem: &str) -> Option<Self> {
+        let of = |record: &&Record| record.problem == problem;
+        let here: Vec<Record> = records.iter().filter(of).cloned().collect();
+        let mut rivals = Summary::of(&here, best_value).algorithms;
+        let all = rivals.len();
+        rivals.retain(|name| name != OURS);
+        if rivals.is_empty() || rivals.len() == all {
+            return None;
+        }
+        let ours = values(&here, problem, OURS);
+        let theirs: Vec<Vec<f64>> = rivals.iter().map(|rival| values(&here, problem, rival)).collect();
+        let by = |test: Test| -> Vec<f64> { theirs.iter().map(|theirs| test(theirs, &ours)).collect() };
+        let count = |p: &[f64]| benjamini_hochberg(p, LEVEL).iter().filter(|r| **r).count();
+        let tests: [Test; 3] = [student_t_test, welch_t_test, paired];
+        let p = by(student_t_test);
+        let significant = benjamini_hochberg(&p, LEVEL);
+        let reverse: Vec<f64> = theirs.iter().map(|theirs| student_t_test(&ours, theirs)).collect();
+        let column = |rival: &String| ALGORITHMS[1..].iter().position(|known| known == rival);
+        let row = printed(problem, OURS).map(|(row, _)| row);
+        let cell = |i: usize| {
+            let (row, column) = (row?, column(&rivals[i])?);
+            let letter = benjamini_hochberg(&BETTER[row], LEVEL)[column];
+            Some((letter, letters(&BETTER[row])[column].clone()))
+        };
+        let cells: Vec<Option<(bool, String)>> = (0..rivals.len()).map(cell).collect();
+        let claimed = |i: &usize| cells[*i].as_ref().is_some_and(|(letter, _)| *letter);
+        let claims: Vec<usize> = (0..rivals.len()).filter(claimed).collect();
+        Some(Self {
+            beaten: count(&reverse),
+            held: claims.iter().filter(|i| significant[**i]).count(),
+            claims: claims.len(),
+            lower: theirs.iter().filter(|theirs| mean(&ours) < mean(theirs)).count(),
+            rejected: tests.map(|test| count(&by(test))),
+            printed: cells.into_iter().map(|cell| cell.map_or(String::new(), |(_, text)| text)).collect(),
+            p,
+            rivals,
+        })
+    }
+
+    fn verdict(&self) -> String {
+        verdict(self.held, self.claims, self.beaten)
+    }
+}
+
 /// Table 2 and what follows from it; nothing unless Neural-BO was run with others.
-///
-/// The hypotheses of a row are corrected together: so are the printed letters explained, see the test, and not by all 72.
 fn table_2(records: &[Record], best: &Summary) -> String {
-    let rivals: Vec<&String> = best.algorithms.iter().filter(|name| *name != OURS).collect();
-    if rivals.is_empty() || rivals.len() == best.algorithms.len() {
+    let row = |problem: &String| Some((problem.clone(), RowOfTable2::of(records, problem)?));
+    let rows: Vec<(String, RowOfTable2)> = best.problems.iter().filter_map(row).collect();
+    let rivals: Vec<String> = best.algorithms.iter().filter(|name| *name != OURS).cloned().collect();
+    if rows.is_empty() {
         return String::new();
     }
-    let names = rivals.iter().map(|name| (*name).clone());
+    let names = rivals.iter().cloned();
     let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
-    let (mut compared, mut lower, mut worse, mut comparable) = (0, 0, 0, 0);
-    let (mut said, mut agreed) = (0, 0);
-    let mut rejected = [0; 3];
-    let tests: [Test; 3] = [student_t_test, welch_t_test, paired];
-    for problem in &best.problems {
-        let ours = values(records, problem, OURS);
-        let theirs: Vec<Vec<f64>> = rivals.iter().map(|rival| values(records, problem, rival)).collect();
-        for (test, rejected) in tests.iter().zip(&mut rejected) {
-            let p: Vec<f64> = theirs.iter().map(|theirs| test(theirs, &ours)).collect();
-            *rejected += benjamini_hochberg(&p, LEVEL).iter().filter(|r| **r).count();
-        }
-        let p: Vec<f64> = theirs.iter().map(|theirs| student_t_test(theirs, &ours)).collect();
-        let significant = benjamini_hochberg(&p, LEVEL);
-        // The other way round: rivals that are significantly better.
-        let reverse: Vec<f64> = theirs.iter().map(|theirs| student_t_test(&ours, theirs)).collect();
-        let beaten = benjamini_hochberg(&reverse, LEVEL).iter().filter(|r| **r).count();
-        compared += rivals.len();
-        worse += beaten;
-        comparable += usize::from(beaten == 0);
-        lower += theirs.iter().filter(|theirs| mean(&ours) < mean(theirs)).count();
-        let Some((row, _)) = printed(problem, OURS) else {
-            table.row([problem.clone()].into_iter().chain(letters(&p)).chain([String::new()]));
-            continue;
+    for (problem, row) in &rows {
+        let (ours, theirs) = (letters(&row.p), &row.printed);
+        let at = |rival: &String, cells: &[String]| {
+            row.rivals.iter().position(|known| known == rival).map_or(String::new(), |i| cells[i].clone())
         };
-        let column = |rival: &&String| ALGORITHMS[1..].iter().position(|known| known == *rival);
-        let columns: Vec<Option<usize>> = rivals.iter().map(column).collect();
-        let printed_letters = benjamini_hochberg(&BETTER[row], LEVEL);
-        let claimed = |i: &usize| columns[*i].is_some_and(|column| printed_letters[column]);
-        let claims: Vec<usize> = (0..rivals.len()).filter(claimed).collect();
-        let held = claims.iter().filter(|i| significant[**i]).count();
-        said += claims.len();
-        agreed += held;
-        let verdict = verdict(held, claims.len(), beaten);
-        table.row([problem.clone()].into_iter().chain(letters(&p)).chain([verdict]));
-        let all = letters(&BETTER[row]);
-        let cells = columns.iter().map(|column| column.map_or(String::new(), |column| all[column].clone()));
+        let cells = rivals.iter().map(|rival| at(rival, &ours));
+        table.row([problem.clone()].into_iter().chain(cells).chain([row.verdict()]));
+        let cells = rivals.iter().map(|rival| at(rival, theirs));
         table.row(["  printed".to_owned()].into_iter().chain(cells).chain([String::new()]));
     }
+    let sum = |of: fn(&RowOfTable2) -> usize| rows.iter().map(|(_, row)| of(row)).sum::<usize>();
+    let rejected: Vec<usize> =
+        (0..3).map(|test| rows.iter().map(|(_, row)| row.rejected[test]).sum()).collect();
     format!(
         "Table 2: p-values of the one-sided t-test (the rival's mean is no higher than that of {OURS}); T: rejected after \
-         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict on Table 2: {agreed} of the {said} printed T are T here.\nVerdict on \
-         Figure 1 (\"comparable to or better than all other baselines\"): no rival is significantly better than {OURS} on \
-         {comparable} of {} functions; rivals are in {worse} of {compared} comparisons.\nVerdict: {OURS} has the lower mean in {lower} of \
-         {compared} comparisons, {} of them significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs \
-         share initial points).\n\n",
-        best.problems.len(),
+         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict on Table 2: {} of the {} printed T are T here.\nVerdict on \
+         Figure 1 (\"comparable to or better than all other baselines\"): no rival is significantly better than {OURS} on {} of {} \
+         functions; rivals are in {} of {} comparisons.\nVerdict: {OURS} has the lower mean in {} of {} comparisons, {} of them \
+         significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs share initial points).\n\n",
+        sum(|row| row.held),
+        sum(|row| row.claims),
+        sum(|row| usize::from(row.beaten == 0)),
+        rows.len(),
+        sum(|row| row.beaten),
+        sum(|row| row.p.len()),
+        sum(|row| row.lower),
+        sum(|row| row.p.len()),
         rejected[0],
         rejected[1],
         rejected[2],

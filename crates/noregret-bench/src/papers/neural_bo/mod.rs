@@ -10,6 +10,7 @@
 //! - The range that the noise is a share of is not defined: here the largest of 10,000 uniform values minus the known minimum.
 //! - The COCO suite (Figure 2) is the experiment `bbob`; the applications of section 7.2 are not repeated.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -19,6 +20,7 @@ use std::io::Write;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::NoisyProblem;
 use run::NeuralBoRun;
 
@@ -91,7 +93,7 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let quick = args.quick.then_some(QUICK.1);
     let rounds = args.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
     let batch = args.batch.map_or(1, std::num::NonZeroUsize::get);
-    let mut output = Output::resumed(options, format!("neural-bo-{}", setting.name()), out)?;
+    let mut output = Output::new(options, format!("neural-bo-{}", setting.name()), out)?;
     let steps = problems.len() * algorithms.len() * rounds;
     let progress = Progress::new(steps as u64 * u64::from(runs), "neural-bo");
     for problem in &problems {
@@ -103,10 +105,8 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                 let candidates = args.candidates;
                 let plan =
                     NeuralBoRun { target: &target, setting, algorithm, rounds, batch, candidates, run, seed };
-                if output.reuse(|record| plan.is_of(record))? {
+                if !output.obtain(|record| plan.is_of(record), || plan.execute(&progress))? {
                     progress.advance(rounds as u64);
-                } else {
-                    output.record(plan.execute(&progress)?)?;
                 }
             }
         }
