@@ -73,8 +73,9 @@ impl Strategy for GpTs {
         let mut search = self.gp.search(gp, &turn);
         let GpTsConfig { beta, accuracy, norm_bound, .. } = self.own;
         let margin = (1.0 / accuracy - 1.0) * norm_bound; // v~_t
+        let t = turn.round().0.begun - 1;
+        let beta = beta.value(&gp.round(t, &turn)); // one factor for the whole round
         while turn.wants_more() {
-            let beta = beta.value(&gp.round(&turn));
             let path = Path::draw(gp.gp(), self.gp.model.features, turn.rng);
             #[expect(clippy::float_cmp, reason = "the exact value 1 names the plain algorithm")]
             let found = if beta == 1.0 && margin == 0.0 {

@@ -10,7 +10,8 @@
 //!
 //! # Departures
 //! The realised information gain stands in for the maximal one, which cannot be computed. Points of a batch lower the
-//! variance for those after them and leave the mean alone (as GP-BUCB does; the paper proposes one point a round).
+//! variance for those after them and leave the mean alone (as GP-BUCB does; the paper proposes one point a round); they
+//! share the round's weight. What a round is, where points are asked for one by one, says `Rounds` of the memo.
 
 use std::num::NonZeroUsize;
 
@@ -50,8 +51,9 @@ impl Strategy for GpUcb {
         let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
+        let t = turn.round().0.begun - 1;
+        let beta = self.own.beta.value(&gp.round(t, &turn)); // one weight for the whole round
         while turn.wants_more() {
-            let beta = self.own.beta.value(&gp.round(&turn));
             let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
             gp.condition(turn.push(found)?);
         }
