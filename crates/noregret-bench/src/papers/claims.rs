@@ -20,7 +20,13 @@ Examples:
 
 /// The papers, and what makes their claims.
 type ClaimsOf = fn(&Shelf) -> Result<Vec<Claim>, BenchError>;
-const PAPERS: [(&str, &str, ClaimsOf); 1] = [("ts-rsr", "Ren & Li: TS-RSR", papers::ts_rsr::claims)];
+const PAPERS: [(&str, &str, ClaimsOf); 5] = [
+    ("ts-rsr", "Ren & Li: TS-RSR", papers::ts_rsr::claims),
+    ("bbkb", "Calandriello et al.: BBKB", papers::bbkb::claims),
+    ("sto-bnts", "Dai et al.: STO-BNTS", papers::sto_bnts::claims),
+    ("neural-bo", "Phan-Trong et al.: Neural-BO", papers::neural_bo::claims),
+    ("inexact", "Kim et al.: random grids", papers::inexact::claims),
+];
 
 /// The flags of this command.
 #[derive(Clone, Debug, clap::Args)]
