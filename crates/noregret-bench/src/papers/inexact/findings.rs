@@ -120,7 +120,7 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
             &fill_distances(records),
         );
     }
-    let claims = Claims { ablation, records, cumulative: &cumulative, seconds: &seconds };
+    let claims = Claims { setting, ablation, records, cumulative: &cumulative, seconds: &seconds };
     text + &verdict(setting, &cumulative, &seconds) + "\nClaims of the paper\n" + &claims.lines()
 }
 

@@ -127,7 +127,7 @@ mod tests {
         pairs.map(|(i, j)| gap(&points[i], &points[j])).fold(f64::INFINITY, f64::min)
     }
 
-    /// The path was drawn given the data and stretched by the deviation given the batch: 71 of 100 batches had such a pair.
+    /// The path was drawn given the data and stretched by the deviation given the batch: the points of a batch gathered.
     #[test]
     fn points_of_an_enlarged_batch_do_not_gather() {
         for seed in 0..100 {
