@@ -2,11 +2,10 @@
 
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
-
+use crate::harness::Shelf;
 use crate::report::{Page, Record, write_whole};
 use crate::{BenchError, Options};
 
@@ -45,7 +44,7 @@ impl<'a> Output<'a> {
             fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
         }
         if let Some(folder) = &options.records {
-            earlier = kept_records(folder, &stem)?;
+            earlier = Shelf::new(folder)?.records(&stem)?;
         } else if let Some(folder) = &options.out {
             let path = folder.join(format!("{stem}.jsonl"));
             earlier = earlier_records(&path)?;
@@ -175,19 +174,6 @@ fn earlier_records(path: &Path) -> Result<Vec<Record>, BenchError> {
         write(path, &text)?;
     }
     Record::read_all(text.as_bytes()).map_err(|source| BenchError::Records { path: path.to_owned(), source })
-}
-
-/// The records of an experiment in a folder of kept ones, as lines of JSON, compressed or not.
-fn kept_records(folder: &Path, stem: &str) -> Result<Vec<Record>, BenchError> {
-    let plain = folder.join(format!("{stem}.jsonl"));
-    let path = if plain.exists() { plain } else { folder.join(format!("{stem}.jsonl.gz")) };
-    let file = File::open(&path).map_err(|source| BenchError::Read { path: path.clone(), source })?;
-    let text: Box<dyn Read> = if path.extension().is_some_and(|end| end == "gz") {
-        Box::new(GzDecoder::new(file))
-    } else {
-        Box::new(file)
-    };
-    Record::read_all(BufReader::new(text)).map_err(|source| BenchError::Records { path, source })
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BenchError> {

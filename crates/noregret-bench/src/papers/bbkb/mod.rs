@@ -4,6 +4,7 @@
 //! Values lie in [0, 1], noise has deviation 0.01, `lambda` its variance. The regret ratio is the cumulative regret over that
 //! of uniform choices, `R_t / (t (f* - mean f))`. See [`Setting`] for what differs between paper and code.
 
+mod claims;
 mod drawn;
 mod findings;
 mod problem;
@@ -17,6 +18,7 @@ use noregret::Pool;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{PROBLEMS, arm_set};
 use run::BbkbRun;
 

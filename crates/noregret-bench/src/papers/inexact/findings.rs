@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::claims::Claims;
 use super::run::SOLVES;
+use super::verdicts::Verdicts;
 use super::{Ablation, Setting, setting};
 use crate::report::table::{compact, mean_sd_rank};
 use crate::report::{BarPlot, LinePlot, Record, Summary, Table, mean_curves};
@@ -61,7 +61,7 @@ pub(super) fn report(
 }
 
 /// The record under a name that tells the fixed grid from the growing one.
-fn labelled(record: &Record) -> Record {
+pub(super) fn labelled(record: &Record) -> Record {
     let is_fixed = record.extra.get("grid").is_some_and(|grid| grid == "fixed");
     let size = if is_fixed { " of 100" } else { "" };
     Record { algorithm: format!("{}{size}", record.algorithm), ..record.clone() }
@@ -120,8 +120,8 @@ fn tables(setting: Setting, ablation: Option<Ablation>, records: &[Record]) -> S
             &fill_distances(records),
         );
     }
-    let claims = Claims { setting, ablation, records, cumulative: &cumulative, seconds: &seconds };
-    text + &verdict(setting, &cumulative, &seconds) + "\nClaims of the paper\n" + &claims.lines()
+    let verdicts = Verdicts { setting, ablation, records, cumulative: &cumulative, seconds: &seconds };
+    text + &verdict(setting, &cumulative, &seconds) + "\nClaims of the paper\n" + &verdicts.lines()
 }
 
 /// Problems by solvers, and last columns with what the plots show and what the authors' code gave.

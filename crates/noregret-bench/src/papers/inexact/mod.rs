@@ -20,6 +20,7 @@ mod findings;
 mod problem;
 mod run;
 mod setting;
+mod verdicts;
 
 use std::io::Write;
 
@@ -27,6 +28,7 @@ use noregret_problems::Problem;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{CASES, Case};
 
 /// Repetitions in the paper.

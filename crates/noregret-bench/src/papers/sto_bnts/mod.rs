@@ -19,6 +19,7 @@
 //! - Robot pushing, lunar lander and the tasks of section 5.2 need simulators and packages that are not part of this program yet.
 
 mod acquisition;
+mod claims;
 mod digits;
 mod findings;
 mod problem;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{DEFAULT_PROBLEM, Objective, PROBLEMS};
 use run::StoBntsRun;
 use setting::VARIANTS;

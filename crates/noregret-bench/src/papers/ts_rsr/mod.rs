@@ -6,6 +6,7 @@
 //! - Table 4 (Boston housing, robot pushing) needs simulators that are not part of this program yet.
 //! - See [`Setting`] for what differs between the paper, its code and this experiment.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -16,6 +17,7 @@ use std::io::Write;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::Target;
 use run::TsRsrRun;
 use tables::{FUNCTIONS, PAPER_ALGORITHMS, ROWS, TableRow};
