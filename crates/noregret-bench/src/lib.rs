@@ -10,4 +10,4 @@ mod harness;
 pub mod papers;
 pub mod report;
 
-pub use harness::{BenchError, Options, Output, Setting, TableProblem};
+pub use harness::{BenchError, Options, Output, Setting, Shelf, TableProblem};

@@ -6,7 +6,7 @@ use anyhow::Error;
 use clap::Subcommand;
 use noregret_bench::compare::{auto, peers};
 use noregret_bench::cost::{crowd, speed, store};
-use noregret_bench::papers::{bbkb, bbob, inexact, neural_bo, sto_bnts, ts_rsr};
+use noregret_bench::papers::{bbkb, bbob, claims, inexact, neural_bo, sto_bnts, ts_rsr};
 
 /// Flags of `noregret bench`.
 #[derive(Debug, clap::Args)]
@@ -28,6 +28,9 @@ enum Experiment {
     /// The 24 functions of COCO's suite BBOB: which share of its targets is reached (Phan-Trong et al. 2023, Figure 2)
     #[command(after_help = bbob::AFTER_HELP)]
     Bbob(bbob::BbobArgs),
+    /// What the five papers claim, and what the kept records of our runs say of it
+    #[command(after_help = claims::AFTER_HELP)]
+    Claims(claims::ClaimsArgs),
     /// How fast are many processes on one study, and what does a trial cost them?
     #[command(after_help = crowd::AFTER_HELP)]
     Crowd(crowd::CrowdArgs),
@@ -59,6 +62,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Error> {
         Experiment::Auto(args) => auto::run(args, out)?,
         Experiment::Bbkb(args) => bbkb::run(args, out)?,
         Experiment::Bbob(args) => bbob::run(args, out)?,
+        Experiment::Claims(args) => claims::run(args, out)?,
         Experiment::Crowd(args) => crowd::run(args, out)?,
         Experiment::Inexact(args) => inexact::run(args, out)?,
         Experiment::NeuralBo(args) => neural_bo::run(args, out)?,

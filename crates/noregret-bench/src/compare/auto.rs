@@ -187,7 +187,7 @@ pub fn run(args: &AutoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
         evaluations: args.evaluations.map(NonZeroUsize::get),
         seed: FIRST_SEED.wrapping_add(options.seed),
     };
-    let mut output = Output::resumed(options, "auto", out)?;
+    let mut output = Output::new(options, "auto", out)?;
     let progress = Progress::new(suite.len() * variants.len() as u64, "auto");
     for (name, algorithm) in &variants {
         for mut run in suite.runs() {
@@ -196,11 +196,14 @@ pub fn run(args: &AutoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             }
             let plan = MethodRun { method: name, run: &run };
             progress.message(plan.to_string());
-            if !output.reuse(|record| plan.is_of(record))? {
-                let dims = run.task.problem.dims();
-                let algorithm = algorithm.clone().unwrap_or_else(|| variant(name, dims));
-                output.record(plan.execute(&mut Contender::ours(algorithm))?)?;
-            }
+            output.obtain(
+                |record| plan.is_of(record),
+                || {
+                    let dims = run.task.problem.dims();
+                    let algorithm = algorithm.clone().unwrap_or_else(|| variant(name, dims));
+                    plan.execute(&mut Contender::ours(algorithm))
+                },
+            )?;
             progress.advance(1);
         }
         progress.note(&format!("auto: {name} done"));

@@ -6,8 +6,10 @@ mod error;
 mod options;
 mod output;
 mod setting;
+mod shelf;
 
 pub use error::{BenchError, TableProblem};
 pub use options::Options;
 pub use output::Output;
 pub use setting::Setting;
+pub use shelf::Shelf;

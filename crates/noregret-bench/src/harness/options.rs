@@ -32,9 +32,14 @@ pub struct Options {
     #[arg(long)]
     pub json: bool,
 
-    /// Also write figures (SVG) and records (JSON lines) into this folder
+    /// Also write figures (SVG) and records (JSON lines) into this folder; runs that it already holds are not run again, so that an
+    /// interrupted experiment goes on where it stopped
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Run nothing: make tables and figures of the records kept in this folder, such as benchmarks/papers/records
+    #[arg(long, value_name = "DIR")]
+    pub records: Option<PathBuf>,
 }
 
 impl Options {

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::harness::Shelf;
 use crate::report::{Page, Record, write_whole};
 use crate::{BenchError, Options};
 
@@ -18,53 +19,71 @@ pub struct Output<'a> {
     stem: String,
     folder: Option<PathBuf>,
     file: Option<(PathBuf, File)>,
-    /// Found in the file and not asked for yet; see [`Self::reuse`].
+    /// Found in the file and not asked for yet; see [`Self::obtain`].
     earlier: Vec<Record>,
+    /// Whether nothing may be run: `--records`.
+    only_kept: bool,
+    /// Runs asked for that are not among the kept records, and not yet mentioned.
+    missing: usize,
     records: Vec<Record>,
 }
 
 impl<'a> Output<'a> {
     /// The output that `options` ask for; `stem` names the experiment and its setting.
+    ///
+    /// Records that the folder of `--out` already holds are kept, and need not be made again: see [`Self::obtain`]. The last line
+    /// of a run that was interrupted may be half a record; it is cut off. With `--records` nothing is made at all.
     pub fn new(
         options: &Options,
         stem: impl Into<String>,
         out: &'a mut dyn Write,
     ) -> Result<Self, BenchError> {
         let stem = stem.into();
-        let mut file = None;
+        let (mut file, mut earlier) = (None, Vec::new());
         if let Some(folder) = &options.out {
             fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
-            let path = folder.join(format!("{stem}.jsonl"));
-            let created = File::create(&path).map_err(|source| at(&path, source))?;
-            file = Some((path, created));
         }
-        let (json, folder) = (options.json, options.out.clone());
-        Ok(Self { out, json, stem, folder, file, earlier: Vec::new(), records: Vec::new() })
-    }
-
-    /// The same, but records that the folder already holds are kept, and need not be made again: see [`Self::reuse`].
-    ///
-    /// The last line of a run that was interrupted may be half a record; it is cut off.
-    pub fn resumed(
-        options: &Options,
-        stem: impl Into<String>,
-        out: &'a mut dyn Write,
-    ) -> Result<Self, BenchError> {
-        let stem = stem.into();
-        let (json, folder) = (options.json, options.out.clone());
-        let (mut file, mut earlier) = (None, Vec::new());
-        if let Some(folder) = &folder {
-            fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
+        if let Some(folder) = &options.records {
+            earlier = Shelf::new(folder)?.records(&stem)?;
+        } else if let Some(folder) = &options.out {
             let path = folder.join(format!("{stem}.jsonl"));
             earlier = earlier_records(&path)?;
             let appended = OpenOptions::new().create(true).append(true).open(&path);
             file = Some((path.clone(), appended.map_err(|source| at(&path, source))?));
         }
-        Ok(Self { out, json, stem, folder, file, earlier, records: Vec::new() })
+        Ok(Self {
+            out,
+            json: options.json,
+            stem,
+            folder: options.out.clone(),
+            file,
+            earlier,
+            only_kept: options.records.is_some(),
+            missing: 0,
+            records: Vec::new(),
+        })
+    }
+
+    /// Takes the record of a run: an earlier one for which `same` holds, or else what `make` returns. With `--records` nothing is
+    /// made, and what is missing is counted. Says whether `make` was called.
+    pub fn obtain(
+        &mut self,
+        same: impl Fn(&Record) -> bool,
+        make: impl FnOnce() -> Result<Record, BenchError>,
+    ) -> Result<bool, BenchError> {
+        if self.reuse(same)? {
+            return Ok(false);
+        }
+        if self.only_kept {
+            self.missing += 1;
+            return Ok(false);
+        }
+        self.record(make()?)?;
+        Ok(true)
     }
 
     /// Takes the first earlier record for which `same` holds, if there is one; says whether there was.
-    pub fn reuse(&mut self, same: impl Fn(&Record) -> bool) -> Result<bool, BenchError> {
+    fn reuse(&mut self, same: impl Fn(&Record) -> bool) -> Result<bool, BenchError> {
         let Some(i) = self.earlier.iter().position(same) else { return Ok(false) };
         let record = self.earlier.remove(i);
         if self.json {
@@ -74,8 +93,8 @@ impl<'a> Output<'a> {
         Ok(true)
     }
 
-    /// Takes the record of a run.
-    pub fn record(&mut self, record: Record) -> Result<(), BenchError> {
+    /// Takes a new record.
+    fn record(&mut self, record: Record) -> Result<(), BenchError> {
         if self.json {
             record.write_line(&mut self.out)?;
             self.out.flush()?;
@@ -94,9 +113,14 @@ impl<'a> Output<'a> {
 
     /// Prints something for people.
     pub fn text(&mut self, text: impl Display) -> Result<(), BenchError> {
-        if !self.json {
-            write!(self.out, "{text}")?;
+        if self.json {
+            return Ok(());
         }
+        if self.missing > 0 {
+            writeln!(self.out, "{} of the runs asked for are not among the records.\n", self.missing)?;
+            self.missing = 0;
+        }
+        write!(self.out, "{text}")?;
         Ok(())
     }
 
@@ -187,13 +211,12 @@ mod tests {
         let named = |problem: &str| Record { problem: problem.into(), ..Record::default() };
         let go = |problems: &[&str]| {
             let mut out = Vec::new();
-            let mut output = Output::resumed(&options, "test", &mut out).unwrap();
+            let mut output = Output::new(&options, "test", &mut out).unwrap();
             let mut made = 0;
             for problem in problems {
-                if !output.reuse(|record| record.problem == *problem).unwrap() {
-                    output.record(named(problem)).unwrap();
-                    made += 1;
-                }
+                made += usize::from(
+                    output.obtain(|record| record.problem == *problem, || Ok(named(problem))).unwrap(),
+                );
             }
             assert_eq!(output.records().len(), problems.len());
             made
@@ -205,8 +228,36 @@ mod tests {
         fs::write(&path, &text).unwrap();
         assert_eq!((go(&["a", "b", "c"]), go(&["a", "b", "c"])), (1, 0));
         fs::write(&path, "{\n").unwrap();
-        let refused = Output::resumed(&options, "test", &mut Vec::new()).err();
+        let refused = Output::new(&options, "test", &mut Vec::new()).err();
         assert!(matches!(refused, Some(BenchError::Records { .. })), "{refused:?}");
+    }
+
+    /// Tables from kept records: nothing is run, what is missing is said, and the folder stays as it is.
+    #[test]
+    fn kept_records_are_read_compressed_or_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut line = Vec::new();
+        Record { problem: "a".into(), ..Record::default() }.write_line(&mut line).unwrap();
+        let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        compressed.write_all(&line).unwrap();
+        fs::write(folder.path().join("test.jsonl.gz"), compressed.finish().unwrap()).unwrap();
+        fs::write(folder.path().join("plain.jsonl"), &line).unwrap();
+        let options = Options { records: Some(folder.path().to_owned()), ..Options::default() };
+        for stem in ["test", "plain"] {
+            let mut out = Vec::new();
+            let mut output = Output::new(&options, stem, &mut out).unwrap();
+            for problem in ["a", "b"] {
+                let made = output.obtain(|record| record.problem == problem, || panic!("nothing is run"));
+                assert!(!made.unwrap());
+            }
+            assert_eq!(output.records().len(), 1);
+            output.text("a table\n").unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text, "1 of the runs asked for are not among the records.\n\na table\n");
+        }
+        let refused = Output::new(&options, "other", &mut Vec::new()).err();
+        assert!(matches!(refused, Some(BenchError::Read { .. })), "{refused:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod bbkb;
 pub mod bbob;
+pub mod claims;
 pub mod inexact;
 pub mod neural_bo;
 pub mod sto_bnts;

@@ -2,6 +2,7 @@
 //!
 //! `record` is the only thing kept on disk; everything else is computed from records and can be made again.
 
+pub mod claim;
 pub mod html;
 pub mod memory;
 pub mod plot;

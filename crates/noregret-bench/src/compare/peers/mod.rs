@@ -62,7 +62,7 @@ Algorithms:  any of noregret's, and botorch-qlognei, optuna-gp, optuna-tpe, hebo
 The peers need their environments: benchmarks/peers/make_environments.sh FOLDER. The whole takes days: begin with --quick, which
 leaves out the slow ones. With --out, runs whose records the folder already holds are not run again, and the results are also written as a
 page, peers.html, and without figures as peers.md. Several commands, one for each method say, may fill one folder at a time. Methods
-need not have run the same: with --recorded nothing is run, and what the folder holds is reported.
+need not have run the same: with --records FOLDER nothing is run, and what the folder holds is reported.
 
 Examples:
   noregret bench peers --quick --environments ~/peer-environments --out figures
@@ -102,10 +102,6 @@ pub struct PeersArgs {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pub sizes: Vec<NonZeroUsize>,
 
-    /// Run nothing: report the records that the folder of --out holds
-    #[arg(long, requires = "out")]
-    pub recorded: bool,
-
     /// A small part in about a quarter of an hour, unless other flags name more
     #[arg(long)]
     pub quick: bool,
@@ -138,16 +134,14 @@ pub fn run(args: &PeersArgs, out: &mut dyn Write) -> Result<(), BenchError> {
         evaluations: args.evaluations.map(NonZeroUsize::get),
         seed: options.seed,
     };
-    let mut output = Output::resumed(options, "peers", out)?;
+    let mut output = Output::new(options, "peers", out)?;
     let progress = Progress::new(suite.len() * methods.len() as u64, "peers");
     for method in &methods {
         let mut contender = Contender::new(method, args, threads)?;
         for run in suite.runs() {
             let plan = MethodRun { method, run: &run };
             progress.message(plan.to_string());
-            if !output.reuse(|record| plan.is_of(record))? && !args.recorded {
-                output.record(plan.execute(&mut contender)?)?;
-            }
+            output.obtain(|record| plan.is_of(record), || plan.execute(&mut contender))?;
             progress.advance(1);
         }
         contender.stop();
@@ -214,7 +208,7 @@ mod tests {
         }
         // A peer that has no environment here, and no record: nothing is run, and the page says who is missing.
         args.options.algorithms.push("optuna-tpe".into());
-        args.recorded = true;
+        args.options.records = args.options.out.clone();
         let mut out = Vec::new();
         run(&args, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

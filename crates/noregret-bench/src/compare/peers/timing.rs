@@ -38,7 +38,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<(), BenchError> {
     let options = &args.options;
-    let mut output = Output::resumed(options, "peers-timing", out)?;
+    let mut output = Output::new(options, "peers-timing", out)?;
     let runs = options.runs_or(1);
     let total = args.sizes.len() * methods.len() * runs as usize;
     let progress = Progress::new(total as u64, "peers");
@@ -50,11 +50,10 @@ pub(super) fn run(
                 let same = |r: &Record| {
                     (r.algorithm.as_str(), r.evaluations, r.seed) == (method, n.get(), options.seed_of(run))
                 };
-                if !output.reuse(same)? && !args.recorded {
+                output.obtain(same, || {
                     let mut contender = Contender::new(method, args, threads)?;
-                    let record = time(&mut contender, method, n.get(), run, options.seed_of(run))?;
-                    output.record(record)?;
-                }
+                    time(&mut contender, method, n.get(), run, options.seed_of(run))
+                })?;
                 progress.advance(1);
             }
         }
@@ -193,13 +192,13 @@ mod tests {
         let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
         let sizes = [12, 30].into_iter().filter_map(NonZeroUsize::new).collect();
         let mut args = PeersArgs { options, sizes, ..PeersArgs::default() };
-        let mut go = |recorded| {
-            args.recorded = recorded;
+        let mut go = |records| {
+            args.options.records = records;
             let mut out = Vec::new();
             run(&args, &["gp-ei", "random"], 1, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let text = go(false);
+        let text = go(None);
         assert_eq!(text.matches("gp-ei").count(), 2, "{text}");
         let lines = std::fs::read_to_string(folder.path().join("peers-timing.jsonl")).unwrap();
         let records = Record::read_all(lines.as_bytes()).unwrap();
@@ -207,7 +206,7 @@ mod tests {
         for record in &records {
             assert!(record.seconds_per_point > 0.0 && record.rounds >= QUESTIONS.0, "{record:?}");
         }
-        assert_eq!(text, go(true));
+        assert_eq!(text, go(Some(folder.path().to_owned())));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Values lie in [0, 1], noise has deviation 0.01, `lambda` its variance. The regret ratio is the cumulative regret over that
 //! of uniform choices, `R_t / (t (f* - mean f))`. See [`Setting`] for what differs between paper and code.
 
+mod claims;
 mod drawn;
 mod findings;
 mod problem;
@@ -17,6 +18,7 @@ use noregret::Pool;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{PROBLEMS, arm_set};
 use run::BbkbRun;
 
@@ -98,8 +100,12 @@ pub fn run(args: &BbkbArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             for algorithm in &algorithms {
                 progress.message(format!("{name}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
-                let run = BbkbRun { setting, algorithm, rounds: rounds(name), number: run, seed };
-                output.record(run.execute(&arms, &pool, &progress)?)?;
+                let plan = BbkbRun { setting, algorithm, rounds: rounds(name), number: run, seed };
+                let made = output
+                    .obtain(|record| plan.is_of(record, &arms), || plan.execute(&arms, &pool, &progress))?;
+                if !made {
+                    progress.advance(rounds(name) as u64);
+                }
             }
         }
         progress.note(&format!("bbkb, {}: {name} done, {runs} runs", setting.name()));

@@ -26,6 +26,15 @@ pub(super) struct BbkbRun<'a> {
 }
 
 impl BbkbRun<'_> {
+    /// Whether a record is that of this plan, made earlier.
+    pub(super) fn is_of(&self, record: &Record, arms: &ArmSet) -> bool {
+        record.problem == arms.name
+            && record.algorithm == self.algorithm
+            && (record.seed, record.run) == (self.seed, self.number)
+            && record.evaluations == self.rounds
+            && record.extra.get("arms").and_then(serde_json::Value::as_u64) == Some(arms.len() as u64)
+    }
+
     /// Runs it; every pull counts as a step of `progress`.
     pub(super) fn execute(
         &self,

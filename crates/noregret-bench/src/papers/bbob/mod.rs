@@ -106,7 +106,7 @@ pub fn run(args: &BbobArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let instances = options.runs_or(usual.2);
     let first = args.first_instance.map_or(0, |first| first - 1);
     let dimensions = if args.dimensions.is_empty() { usual.0 } else { &args.dimensions };
-    let mut output = Output::resumed(options, "bbob", out)?;
+    let mut output = Output::new(options, "bbob", out)?;
     let mut suite = Coco::new(args);
     let evaluations: u32 = dimensions.iter().map(|dims| EVALUATIONS * dims).sum();
     let steps = functions.len() as u64 * algorithms.len() as u64 * u64::from(evaluations * instances);
@@ -121,11 +121,15 @@ pub fn run(args: &BbobArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                     ));
                     let seed = options.seed_of(run);
                     let plan = BbobRun { function, dims, setting, algorithm, run, seed };
-                    if output.reuse(|record| plan.is_of(record))? {
+                    let made = output.obtain(
+                        |record| plan.is_of(record),
+                        || {
+                            let mut problem = suite.problem(plan.number(), dims, plan.instance())?;
+                            plan.execute(&mut problem, &progress)
+                        },
+                    )?;
+                    if !made {
                         progress.advance(u64::from(plan.evaluations()));
-                    } else {
-                        let mut problem = suite.problem(plan.number(), dims, plan.instance())?;
-                        output.record(plan.execute(&mut problem, &progress)?)?;
                     }
                 }
             }

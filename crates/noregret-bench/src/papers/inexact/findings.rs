@@ -48,7 +48,7 @@ pub(super) fn report(
 }
 
 /// The record under a name that tells the fixed grid from the growing one.
-fn labelled(record: &Record) -> Record {
+pub(super) fn labelled(record: &Record) -> Record {
     let is_fixed = record.extra.get("grid").is_some_and(|grid| grid == "fixed");
     let size = if is_fixed { " of 100" } else { "" };
     Record { algorithm: format!("{}{size}", record.algorithm), ..record.clone() }

@@ -10,6 +10,7 @@
 //! - Time is that of proposing (fit and acquisition); the authors' also holds the evaluations, which take microseconds.
 //! - The paper prints plots only. Numbers beside ours come from the authors' public code, run by us.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -19,6 +20,7 @@ use std::io::Write;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{CASES, Case};
 
 /// Repetitions in the paper.
@@ -133,7 +135,7 @@ pub fn run(args: &InexactArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                     seed: options.seed_of(run),
                     with_eta: !args.no_eta,
                 };
-                output.record(plan.execute()?)?;
+                output.obtain(|record| plan.is_of(record), || plan.execute())?;
                 progress.advance(rounds as u64);
             }
         }

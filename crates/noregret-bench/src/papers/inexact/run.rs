@@ -42,6 +42,17 @@ pub(super) struct InexactRun<'a> {
 }
 
 impl InexactRun<'_> {
+    /// Whether a record is that of this plan, made earlier.
+    pub(super) fn is_of(&self, record: &Record) -> bool {
+        let text = |key: &str| record.extra.get(key).and_then(serde_json::Value::as_str);
+        record.problem == self.problem.name
+            && record.algorithm == self.tested.solver
+            && (text("grid"), text("design")) == (self.tested.grid(), Some(self.design))
+            && (record.seed, record.run) == (self.seed, self.run)
+            && (record.rounds, record.evaluations) == (self.rounds, self.initial + self.rounds)
+            && (!self.with_eta || record.extra.contains_key("m_hat"))
+    }
+
     /// Runs it.
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
         let config = self.config();

@@ -59,9 +59,10 @@ const AUTHORS: [(usize, f64, f64); 5] =
     [(0, 19.0, f64::NAN), (10, 14.7, f64::NAN), (20, 11.0, f64::NAN), (50, 2.84, 3.44), (100, 0.172, 0.085)];
 
 pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), BenchError> {
-    let records = output.records().to_vec();
+    let every = output.records().to_vec();
+    let (records, chosen) = with_the_best_nu(&every);
     let best = Summary::of(&records, best_value);
-    let seconds = Summary::of(&records, |record| record.seconds_per_point);
+    let seconds = Summary::of(&every, |record| record.seconds_per_point);
     let sizes = records.first().map_or((0, 0), |record| (record.rounds, record.batch));
     let mut text = format!(
         "Phan-Trong et al. 2023, section 7.1. Setting {}, {}.\n{} rounds, {} point(s) each.\n\n",
@@ -70,18 +71,24 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
         sizes.0,
         sizes.1,
     );
-    let minimum = |problem: &str| Problem::by_name(problem).map_or(String::new(), |p| compact(p.minimum));
+    if !chosen.is_empty() {
+        let _ = writeln!(
+            text,
+            "Best value without noise of {OURS} by nu, mean ± sd [rank]; the tables below take the best nu for each function, by the \
+             runs they test\n{}",
+            by_nu(&every, &chosen)
+        );
+    }
+    let minimum =
+        |problem: &str| Problem::by_name(plain(problem)).map_or(String::new(), |p| compact(p.minimum));
     let _ = writeln!(
         text,
         "Best value without noise, mean ± sd [rank]\n{}",
         Table::matrix_beside(&best, "minimum", minimum)
     );
-    let _ = writeln!(
-        text,
-        "Table 1: p-values of the hypothesis that the best values are normal (Kolmogorov-Smirnov)\n{}",
-        table_1(&records, &best)
-    );
+    text += &table_1(&records, &best);
     text += &table_2(&records, &best);
+    text += &trainings(&every);
     let _ = writeln!(text, "Seconds a suggestion\n{}", Table::matrix(&seconds));
     if best.problems.iter().any(|problem| problem == EXAMPLE) {
         let _ = writeln!(
@@ -105,7 +112,67 @@ pub(super) fn report(setting: Setting, output: &mut Output<'_>) -> Result<(), Be
     Ok(())
 }
 
-fn best_value(record: &Record) -> f64 {
+/// The records with those of one `nu` in place of all, under the name of Neural-BO: for each problem the `nu` of the lowest mean. Also
+/// returns which it was.
+pub(super) fn with_the_best_nu(every: &[Record]) -> (Vec<Record>, Vec<(String, &'static str)>) {
+    let is_variant = |name: &str| setting::NU.iter().any(|(known, _)| *known == name);
+    let of_nu: Vec<Record> = every.iter().filter(|record| is_variant(&record.algorithm)).cloned().collect();
+    let mean_of = |problem: &str, name: &str| mean(&values(&of_nu, problem, name));
+    let chosen: Vec<(String, &'static str)> = Summary::of(&of_nu, best_value)
+        .problems
+        .into_iter()
+        .filter_map(|problem| {
+            let run = setting::NU.iter().map(|(name, _)| *name);
+            let run = run.filter(|name| !values(&of_nu, &problem, name).is_empty());
+            let best = run.min_by(|a, b| mean_of(&problem, a).total_cmp(&mean_of(&problem, b)))?;
+            Some((problem, best))
+        })
+        .collect();
+    let mut records = Vec::new();
+    for record in every {
+        let best =
+            chosen.iter().any(|(problem, name)| *problem == record.problem && *name == record.algorithm);
+        if best {
+            records.push(Record { algorithm: OURS.into(), ..record.clone() });
+        } else if !is_variant(&record.algorithm) {
+            records.push(record.clone());
+        }
+    }
+    (records, chosen)
+}
+
+fn by_nu(every: &[Record], chosen: &[(String, &'static str)]) -> Table {
+    let is_variant = |record: &&Record| setting::NU.iter().any(|(known, _)| *known == record.algorithm);
+    let of_nu: Vec<Record> = every.iter().filter(is_variant).cloned().collect();
+    let best = |problem: &str| {
+        let name = chosen.iter().find(|(known, _)| known == problem).map(|(_, name)| *name);
+        let nu = setting::NU.iter().find(|(known, _)| Some(*known) == name).map(|(_, nu)| *nu);
+        nu.map_or(String::new(), compact)
+    };
+    Table::matrix_beside(&Summary::of(&of_nu, best_value), "nu taken", best)
+}
+
+/// How SGD went: the factor by which its step was shortened, and how many trainings diverged.
+fn trainings(every: &[Record]) -> String {
+    let trained: Vec<Record> =
+        every.iter().filter(|record| record.extra_number("rate_factor").is_finite()).cloned().collect();
+    if trained.is_empty() {
+        return String::new();
+    }
+    let factors = Summary::of(&trained, |record| record.extra_number("rate_factor"));
+    let diverged: f64 = every.iter().map(|record| record.extra_number("trainings_diverged")).sum();
+    format!(
+        "The factor by which the printed step of SGD is shortened, mean over the rounds\n{}\n{diverged} trainings diverged.\n\n",
+        Table::matrix(&factors)
+    )
+}
+
+/// The name of a function without its shift.
+fn plain(problem: &str) -> &str {
+    problem.strip_suffix("-shifted").unwrap_or(problem)
+}
+
+pub(super) fn best_value(record: &Record) -> f64 {
     record.extra_number("best_value")
 }
 
@@ -120,70 +187,176 @@ fn in_values(records: &[Record]) -> Vec<Record> {
 }
 
 /// Best values of an algorithm on a problem, by run.
-fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
+pub(super) fn values(records: &[Record], problem: &str, algorithm: &str) -> Vec<f64> {
     let of = |record: &&Record| record.problem == problem && record.algorithm == algorithm;
     records.iter().filter(of).map(best_value).collect()
 }
 
 /// The row and the column of the paper's tables, where there are.
 fn printed(problem: &str, algorithm: &str) -> Option<(usize, usize)> {
-    let row = FIGURE_1.iter().position(|known| *known == problem)?;
+    let row = FIGURE_1.iter().position(|known| *known == plain(problem))?;
     Some((row, ALGORITHMS.iter().position(|known| *known == algorithm)?))
 }
 
-fn table_1(records: &[Record], best: &Summary) -> Table {
-    let mut table = Table::new(["problem".to_owned()].into_iter().chain(best.algorithms.iter().cloned()));
+/// How many p-values of the test of normality exceed the level, and how many there are.
+pub(super) fn normal(records: &[Record], problem: &str, algorithms: &[String]) -> (usize, usize) {
+    let p = normalities(records, problem, algorithms);
+    (p.iter().filter(|p| **p > LEVEL).count(), p.len())
+}
+
+fn normalities(records: &[Record], problem: &str, algorithms: &[String]) -> Vec<f64> {
+    algorithms.iter().map(|algorithm| normality_test(&values(records, problem, algorithm))).collect()
+}
+
+/// Table 1 and its verdict: the paper's p-values all exceed 0.05.
+fn table_1(records: &[Record], best: &Summary) -> String {
+    let names = best.algorithms.iter().cloned();
+    let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
+    let (mut tested, mut above) = (0, 0);
     for problem in &best.problems {
-        let p = |algorithm: &String| compact(normality_test(&values(records, problem, algorithm)));
-        table.row([problem.clone()].into_iter().chain(best.algorithms.iter().map(p)));
+        let (normal, all) = normal(records, problem, &best.algorithms);
+        tested += all;
+        above += normal;
+        let verdict = if normal == all {
+            "holds".to_owned()
+        } else {
+            format!("contradicted for {} of {all}", all - normal)
+        };
+        let cells = normalities(records, problem, &best.algorithms).into_iter().map(compact);
+        table.row([problem.clone()].into_iter().chain(cells).chain([verdict]));
         let theirs = |algorithm: &String| {
             printed(problem, algorithm).map_or(String::new(), |(row, column)| compact(NORMALITY[row][column]))
         };
-        table.row(["  printed".to_owned()].into_iter().chain(best.algorithms.iter().map(theirs)));
+        let theirs = best.algorithms.iter().map(theirs);
+        table.row(["  printed".to_owned()].into_iter().chain(theirs).chain([String::new()]));
     }
-    table
+    format!(
+        "Table 1: p-values of the hypothesis that the best values are normal (Kolmogorov-Smirnov)\n{table}\nVerdict on Table 1 (\"all \
+         p-values exceeded 0.05\"): {above} of {tested} of ours do.\n\n"
+    )
+}
+
+/// A row of Table 2: Neural-BO against each rival on one function. The hypotheses of a row are corrected together: so are the
+/// printed letters explained, see the test, and not by all 72.
+pub(super) struct RowOfTable2 {
+    /// In the order of the records.
+    pub(super) rivals: Vec<String>,
+    /// Student's test, as printed.
+    pub(super) p: Vec<f64>,
+    /// Rivals that are significantly better than Neural-BO: the same test the other way round.
+    pub(super) beaten: usize,
+    /// Rivals with a printed T ...
+    pub(super) claims: usize,
+    /// ... and how many of these have one here.
+    pub(super) held: usize,
+    /// Rivals with a higher mean.
+    lower: usize,
+    /// Rejections by Student's test, Welch's, and the signed-rank test for pairs.
+    rejected: [usize; 3],
+    /// Printed p-values with their letters, for the rivals that are in the table.
+    printed: Vec<String>,
+}
+
+impl RowOfTable2 {
+    /// Of the runs on a function; nothing unless Neural-BO was run with others.
+    pub(super) fn of(records: &[Record], problem: &str) -> Option<Self> {
+        let of = |record: &&Record| record.problem == problem;
+        let here: Vec<Record> = records.iter().filter(of).cloned().collect();
+        let mut rivals = Summary::of(&here, best_value).algorithms;
+        let all = rivals.len();
+        rivals.retain(|name| name != OURS);
+        if rivals.is_empty() || rivals.len() == all {
+            return None;
+        }
+        let ours = values(&here, problem, OURS);
+        let theirs: Vec<Vec<f64>> = rivals.iter().map(|rival| values(&here, problem, rival)).collect();
+        let by = |test: Test| -> Vec<f64> { theirs.iter().map(|theirs| test(theirs, &ours)).collect() };
+        let count = |p: &[f64]| benjamini_hochberg(p, LEVEL).iter().filter(|r| **r).count();
+        let tests: [Test; 3] = [student_t_test, welch_t_test, paired];
+        let p = by(student_t_test);
+        let significant = benjamini_hochberg(&p, LEVEL);
+        let reverse: Vec<f64> = theirs.iter().map(|theirs| student_t_test(&ours, theirs)).collect();
+        let column = |rival: &String| ALGORITHMS[1..].iter().position(|known| known == rival);
+        let row = printed(problem, OURS).map(|(row, _)| row);
+        let cell = |i: usize| {
+            let (row, column) = (row?, column(&rivals[i])?);
+            let letter = benjamini_hochberg(&BETTER[row], LEVEL)[column];
+            Some((letter, letters(&BETTER[row])[column].clone()))
+        };
+        let cells: Vec<Option<(bool, String)>> = (0..rivals.len()).map(cell).collect();
+        let claimed = |i: &usize| cells[*i].as_ref().is_some_and(|(letter, _)| *letter);
+        let claims: Vec<usize> = (0..rivals.len()).filter(claimed).collect();
+        Some(Self {
+            beaten: count(&reverse),
+            held: claims.iter().filter(|i| significant[**i]).count(),
+            claims: claims.len(),
+            lower: theirs.iter().filter(|theirs| mean(&ours) < mean(theirs)).count(),
+            rejected: tests.map(|test| count(&by(test))),
+            printed: cells.into_iter().map(|cell| cell.map_or(String::new(), |(_, text)| text)).collect(),
+            p,
+            rivals,
+        })
+    }
+
+    fn verdict(&self) -> String {
+        verdict(self.held, self.claims, self.beaten)
+    }
 }
 
 /// Table 2 and what follows from it; nothing unless Neural-BO was run with others.
-///
-/// The hypotheses of a row are corrected together: so are the printed letters explained, see the test, and not by all 72.
 fn table_2(records: &[Record], best: &Summary) -> String {
-    let rivals: Vec<&String> = best.algorithms.iter().filter(|name| *name != OURS).collect();
-    if rivals.is_empty() || rivals.len() == best.algorithms.len() {
+    let row = |problem: &String| Some((problem.clone(), RowOfTable2::of(records, problem)?));
+    let rows: Vec<(String, RowOfTable2)> = best.problems.iter().filter_map(row).collect();
+    let rivals: Vec<String> = best.algorithms.iter().filter(|name| *name != OURS).cloned().collect();
+    if rows.is_empty() {
         return String::new();
     }
-    let header = ["problem".to_owned()].into_iter().chain(rivals.iter().map(|name| (*name).clone()));
-    let mut table = Table::new(header);
-    let (mut compared, mut lower) = (0, 0);
-    let mut rejected = [0; 3];
-    let tests: [Test; 3] = [student_t_test, welch_t_test, paired];
-    for problem in &best.problems {
-        let ours = values(records, problem, OURS);
-        let theirs: Vec<Vec<f64>> = rivals.iter().map(|rival| values(records, problem, rival)).collect();
-        for (test, rejected) in tests.iter().zip(&mut rejected) {
-            let p: Vec<f64> = theirs.iter().map(|theirs| test(theirs, &ours)).collect();
-            *rejected += benjamini_hochberg(&p, LEVEL).iter().filter(|r| **r).count();
-        }
-        let p: Vec<f64> = theirs.iter().map(|theirs| student_t_test(theirs, &ours)).collect();
-        table.row([problem.clone()].into_iter().chain(letters(&p)));
-        compared += rivals.len();
-        lower += theirs.iter().filter(|theirs| mean(&ours) < mean(theirs)).count();
-        if let Some((row, _)) = printed(problem, OURS) {
-            let all = letters(&BETTER[row]);
-            let cell = |rival: &&String| {
-                let column = ALGORITHMS[1..].iter().position(|known| known == *rival);
-                column.map_or(String::new(), |column| all[column].clone())
-            };
-            table.row(["  printed".to_owned()].into_iter().chain(rivals.iter().map(cell)));
-        }
+    let names = rivals.iter().cloned();
+    let mut table = Table::new(["problem".to_owned()].into_iter().chain(names).chain(["verdict".to_owned()]));
+    for (problem, row) in &rows {
+        let (ours, theirs) = (letters(&row.p), &row.printed);
+        let at = |rival: &String, cells: &[String]| {
+            row.rivals.iter().position(|known| known == rival).map_or(String::new(), |i| cells[i].clone())
+        };
+        let cells = rivals.iter().map(|rival| at(rival, &ours));
+        table.row([problem.clone()].into_iter().chain(cells).chain([row.verdict()]));
+        let cells = rivals.iter().map(|rival| at(rival, theirs));
+        table.row(["  printed".to_owned()].into_iter().chain(cells).chain([String::new()]));
     }
+    let sum = |of: fn(&RowOfTable2) -> usize| rows.iter().map(|(_, row)| of(row)).sum::<usize>();
+    let rejected: Vec<usize> =
+        (0..3).map(|test| rows.iter().map(|(_, row)| row.rejected[test]).sum()).collect();
     format!(
         "Table 2: p-values of the one-sided t-test (the rival's mean is no higher than that of {OURS}); T: rejected after \
-         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict: {OURS} has the lower mean in {lower} of {compared} comparisons, \
-         {} of them significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs share initial \
-         points).\n\n",
-        rejected[0], rejected[1], rejected[2],
+         Benjamini & Hochberg, by row, at {LEVEL}\n{table}\nVerdict on Table 2: {} of the {} printed T are T here.\nVerdict on \
+         Figure 1 (\"comparable to or better than all other baselines\"): no rival is significantly better than {OURS} on {} of {} \
+         functions; rivals are in {} of {} comparisons.\nVerdict: {OURS} has the lower mean in {} of {} comparisons, {} of them \
+         significant by Student's test, {} by Welch's, {} by the signed-rank test for pairs (runs share initial points).\n\n",
+        sum(|row| row.held),
+        sum(|row| row.claims),
+        sum(|row| usize::from(row.beaten == 0)),
+        rows.len(),
+        sum(|row| row.beaten),
+        sum(|row| row.p.len()),
+        sum(|row| row.lower),
+        sum(|row| row.p.len()),
+        rejected[0],
+        rejected[1],
+        rejected[2],
     )
+}
+
+/// What a row of Table 2 amounts to: printed rejections that hold, of how many, and rivals that are significantly better.
+fn verdict(held: usize, claims: usize, beaten: usize) -> String {
+    let word = if held == claims {
+        "holds"
+    } else if held > 0 {
+        "holds in part"
+    } else {
+        "contradicted"
+    };
+    let worse = if beaten > 0 { format!(", {beaten} better than {OURS}") } else { String::new() };
+    format!("{word}: {held} of {claims} T{worse}")
 }
 
 /// The signed-rank test; NaN if some runs have no partner.
@@ -267,7 +440,35 @@ mod tests {
         );
         assert!(text.contains("6.6e-7 T"), "the printed value stands below ours: {text}");
         assert!(table_2(&all[5..], &Summary::of(&all[5..], best_value)).is_empty());
-        assert!(table_1(&all, &best).to_string().contains("0.750"));
+        assert!(table_1(&all, &best).contains("0.750"));
+        assert!(text.contains("holds in part: 1 of 2 T"), "{text}");
+    }
+
+    #[test]
+    fn the_best_nu_of_each_function_stands_for_the_method() {
+        let all = [
+            records("neural-bo-nu0.1", &[3.0, 4.0]),
+            records("neural-bo-nu10", &[2.0, 2.5]),
+            records("gp-ei", &[1.0, 1.1]),
+        ]
+        .concat();
+        let (taken, chosen) = with_the_best_nu(&all);
+        assert_eq!(chosen, [("levy-10d".to_owned(), "neural-bo-nu10")]);
+        assert_eq!(values(&taken, "levy-10d", OURS), [2.0, 2.5]);
+        assert_eq!((taken.len(), values(&taken, "levy-10d", "gp-ei").len()), (4, 2));
+        // A setting with one nu is left as it is.
+        let plain = records("neural-bo", &[1.0]);
+        assert_eq!(with_the_best_nu(&plain), (plain.clone(), Vec::new()));
+    }
+
+    #[test]
+    fn a_rival_that_is_better_contradicts_the_printed_row() {
+        let (low, high) = ([1.0, 1.2, 0.9, 1.1, 1.05], [3.0, 2.5, 3.5, 2.0, 2.8]);
+        let all = [records("neural-bo", &high), records("gp-ei", &low)].concat();
+        let text = table_2(&all, &Summary::of(&all, best_value));
+        assert!(text.contains("contradicted: 0 of 1 T, 1 better than neural-bo"), "{text}");
+        assert!(text.contains("0 of the 1 printed T are T here"), "{text}");
+        assert!(text.contains("on 0 of 1 functions; rivals are in 1 of 1 comparisons"), "{text}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! - The range that the noise is a share of is not defined: here the largest of 10,000 uniform values minus the known minimum.
 //! - The COCO suite (Figure 2) is the experiment `bbob`; the applications of section 7.2 are not repeated.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -19,6 +20,7 @@ use std::io::Write;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::NoisyProblem;
 use run::NeuralBoRun;
 
@@ -35,7 +37,8 @@ const QUICK: (&[&str], usize, u32) = (&["ackley-10d", "levy-10d", "michalewicz-1
 pub const AFTER_HELP: &str = "\
 Problems:    ackley-10d, ackley-20d, ackley-50d, ackley-100d, and likewise levy-... and michalewicz-... (Figure 1);
              ackley-2d (the authors' example; what --setting code runs unless told otherwise)
-Algorithms:  neural-bo, neural-greedy, gp-ucb, gp-ts, gp-ei, dngo, random-forest
+Algorithms:  neural-bo, neural-greedy, gp-ucb, gp-ts, gp-ei, dngo, random-forest; in the setting paper, neural-bo stands for
+             neural-bo-nu0.1, neural-bo-nu1 and neural-bo-nu10, of which tables take the best for each function
 Settings:    paper  as printed: 2,000 rounds, noise variance 1 % of the range, a network of width 500
              code   as the authors' example: 100 rounds, noise deviation 10 % of the values', width 200
              ours   as users of noregret get it, with the paper's rounds and noise
@@ -63,6 +66,10 @@ pub struct NeuralBoArgs {
     #[arg(long, value_name = "N", default_value = "1")]
     pub batch: Option<std::num::NonZeroUsize>,
 
+    /// Points among which a network or a forest looks for the best, in place of the setting's
+    #[arg(long, value_name = "N")]
+    pub candidates: Option<usize>,
+
     /// Move each function's minimum to a random place, another one in each run: Ackley's is in the middle of the box
     #[arg(long)]
     pub shifted: bool,
@@ -80,12 +87,13 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     if options.problems.is_empty() {
         problems = setting::problems(setting, args.quick);
     }
-    let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS)?;
+    let known: Vec<&str> = ALGORITHMS.into_iter().chain(setting::NU.map(|(name, _)| name)).collect();
+    let algorithms = setting::variants(setting, &options.algorithms_among(&known, &ALGORITHMS)?);
     let runs = options.runs_or(if args.quick { QUICK.2 } else { RUNS });
     let quick = args.quick.then_some(QUICK.1);
     let rounds = args.rounds.or(quick).unwrap_or_else(|| setting::rounds(setting));
     let batch = args.batch.map_or(1, std::num::NonZeroUsize::get);
-    let mut output = Output::resumed(options, format!("neural-bo-{}", setting.name()), out)?;
+    let mut output = Output::new(options, format!("neural-bo-{}", setting.name()), out)?;
     let steps = problems.len() * algorithms.len() * rounds;
     let progress = Progress::new(steps as u64 * u64::from(runs), "neural-bo");
     for problem in &problems {
@@ -94,11 +102,11 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             for algorithm in &algorithms {
                 progress.message(format!("{problem}, run {run}, {algorithm}"));
                 let seed = options.seed_of(run);
-                let plan = NeuralBoRun { target: &target, setting, algorithm, rounds, batch, run, seed };
-                if output.reuse(|record| plan.is_of(record))? {
+                let candidates = args.candidates;
+                let plan =
+                    NeuralBoRun { target: &target, setting, algorithm, rounds, batch, candidates, run, seed };
+                if !output.obtain(|record| plan.is_of(record), || plan.execute(&progress))? {
                     progress.advance(rounds as u64);
-                } else {
-                    output.record(plan.execute(&progress)?)?;
                 }
             }
         }
@@ -114,7 +122,7 @@ mod tests {
     use crate::report::Record;
 
     /// Those that tests run: the quick ones, and the one with settings of its own.
-    const TESTED: [&str; 4] = ["gp-ucb", "gp-ts", "gp-ei", "neural-bo"];
+    const TESTED: [&str; 4] = ["gp-ucb", "gp-ts", "gp-ei", "neural-bo-nu1"];
 
     fn args(setting: Setting, problems: &str, algorithms: &str) -> NeuralBoArgs {
         let list = |names: &str| names.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect();
@@ -162,11 +170,43 @@ mod tests {
     }
 
     #[test]
+    fn neural_bo_is_run_with_every_nu_of_the_paper() {
+        let mut args = args(Setting::Paper, "levy-10d", "neural-bo,gp-ei");
+        args.options.runs = std::num::NonZeroU32::new(1);
+        let records = records(&args);
+        let names: Vec<&str> = records.iter().map(|record| record.algorithm.as_str()).collect();
+        assert_eq!(names, ["neural-bo-nu0.1", "neural-bo-nu1", "neural-bo-nu10", "gp-ei"]);
+        for record in &records[..3] {
+            let factor = record.extra_number("rate_factor");
+            assert!(factor > 0.0 && factor < 1.0, "the printed step is shortened: {record:?}");
+        }
+        assert!(records[3].extra_number("rate_factor").is_nan());
+        for (name, nu) in setting::NU {
+            let options =
+                serde_json::to_value(setting::algorithm(Setting::Paper, name, None).unwrap()).unwrap();
+            assert_eq!((&options["name"], &options["nu"]), (&"neural-bo".into(), &nu.into()));
+        }
+    }
+
+    /// Neural-Greedy has the network, start, training and search of Neural-BO: it differs in the perturbation of values alone.
+    #[test]
+    fn neural_greedy_is_given_what_neural_bo_is() {
+        let of = |name: &str| {
+            serde_json::to_value(setting::algorithm(Setting::Paper, name, None).unwrap()).unwrap()
+        };
+        let (bo, greedy) = (of("neural-bo-nu1"), of("neural-greedy"));
+        for key in ["network", "start", "training", "standardize", "candidates"] {
+            assert_eq!(bo[key], greedy[key], "{key}");
+        }
+        assert_eq!((&greedy["polished"], &greedy["start"]), (&0.into(), &"printed".into()));
+    }
+
+    #[test]
     fn every_method_has_settings() {
         for setting in Setting::ALL {
             for name in ALGORITHMS {
-                assert_eq!(setting::algorithm(setting, name).unwrap().name(), name);
-                setting::algorithm(setting, name).unwrap().build().unwrap();
+                assert_eq!(setting::algorithm(setting, name, None).unwrap().name(), name);
+                setting::algorithm(setting, name, None).unwrap().build().unwrap();
             }
         }
     }

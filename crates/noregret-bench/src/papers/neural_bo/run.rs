@@ -11,6 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::problem::NoisyProblem;
 use super::{Setting, setting};
 use crate::BenchError;
+use crate::report::statistics::mean;
 use crate::report::{Progress, Record};
 
 /// What is run.
@@ -20,6 +21,8 @@ pub(super) struct NeuralBoRun<'a> {
     pub(super) algorithm: &'a str,
     pub(super) rounds: usize,
     pub(super) batch: usize,
+    /// In place of the setting's.
+    pub(super) candidates: Option<usize>,
     pub(super) run: u32,
     pub(super) seed: u64,
 }
@@ -28,16 +31,19 @@ impl NeuralBoRun<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(super) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.target.problem.name
+            && record.setting == self.setting.name()
             && record.algorithm == self.algorithm
             && (record.seed, record.run) == (self.seed, self.run)
             && (record.batch, record.rounds) == (self.batch, self.rounds)
+            && record.extra.get("candidates").and_then(serde_json::Value::as_u64)
+                == self.candidates.map(|candidates| candidates as u64)
     }
 
     fn study(&self, space: &Space) -> Result<Study, BenchError> {
         let study = Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(setting::algorithm(self.setting, self.algorithm)?)
+            .algorithm(setting::algorithm(self.setting, self.algorithm, self.candidates)?)
             .duplicates(Duplicates::Avoid)
             .seed(self.seed)
             .build()?;
@@ -65,10 +71,15 @@ impl NeuralBoRun<'_> {
             best = best.min(value);
         }
         let (mut curve, mut cumulative, mut seconds) = (vec![best - problem.minimum], 0.0, 0.0);
+        let (mut rate_factors, mut diverged) = (Vec::new(), 0_u32);
         for _ in 0..rounds {
             let clock = Instant::now();
             let trials = study.ask(batch)?;
             seconds += clock.elapsed().as_secs_f64();
+            if let Some(said) = study.diagnostics() {
+                rate_factors.extend(said.counters.get("rate_shortened_to"));
+                diverged += u32::from(said.notes.iter().any(|note| note.contains("diverged")));
+            }
             for trial in trials {
                 let value = problem.value(&trial.numbers());
                 cumulative += value - problem.minimum;
@@ -79,6 +90,17 @@ impl NeuralBoRun<'_> {
             progress.advance(1);
         }
         let points = batch * rounds;
+        let mut extra = BTreeMap::from([
+            ("best_value".to_owned(), best.into()),
+            ("noise_sd".to_owned(), (*noise).into()),
+            ("trainings_diverged".to_owned(), diverged.into()),
+        ]);
+        if let Some(candidates) = self.candidates {
+            extra.insert("candidates".to_owned(), candidates.into());
+        }
+        if !rate_factors.is_empty() {
+            extra.insert("rate_factor".to_owned(), mean(&rate_factors).into());
+        }
         Ok(Record {
             experiment: "neural-bo".into(),
             setting: setting.name().into(),
@@ -94,10 +116,7 @@ impl NeuralBoRun<'_> {
             regret_curve: curve,
             seconds_thinking: seconds,
             seconds_per_point: seconds / points.max(1) as f64,
-            extra: BTreeMap::from([
-                ("best_value".to_owned(), best.into()),
-                ("noise_sd".to_owned(), (*noise).into()),
-            ]),
+            extra,
         })
     }
 }

@@ -18,9 +18,9 @@ const FINDINGS: [(&str, &str, &str); 5] = [
 ];
 
 /// What a run is judged by; the smaller the better.
-type Measure = fn(&Record) -> f64;
+pub(super) type Measure = fn(&Record) -> f64;
 
-fn area(record: &Record) -> f64 {
+pub(super) fn area(record: &Record) -> f64 {
     record.extra_number("area")
 }
 
@@ -102,7 +102,7 @@ fn findings(records: &[Record]) -> String {
 }
 
 /// A measure of two variants, for the seeds with which both were run.
-fn pairs(
+pub(super) fn pairs(
     records: &[Record],
     problem: &str,
     (better, worse): (&str, &str),

@@ -19,6 +19,7 @@
 //! - Robot pushing, lunar lander and the tasks of section 5.2 need simulators and packages that are not part of this program yet.
 
 mod acquisition;
+mod claims;
 mod digits;
 mod findings;
 mod problem;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::{DEFAULT_PROBLEM, Objective, PROBLEMS};
 use run::StoBntsRun;
 use setting::VARIANTS;
@@ -100,7 +102,7 @@ pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let asked = options.algorithms_among(&known, &[])?;
     let runs = options.runs_or(if args.quick { QUICK.1 } else { RUNS });
     let quick = args.quick.then_some(QUICK.0);
-    let mut output = Output::resumed(options, format!("sto-bnts-{}", setting.name()), out)?;
+    let mut output = Output::new(options, format!("sto-bnts-{}", setting.name()), out)?;
     let picture = problems.contains(&"acquisition");
     problems.retain(|name| *name != "acquisition");
     let variants =
@@ -124,10 +126,8 @@ pub fn run(args: &StoBntsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
                     run,
                     seed,
                 };
-                if output.reuse(|record| plan.is_of(record))? {
+                if !output.obtain(|record| plan.is_of(record), || plan.execute(&progress))? {
                     progress.advance(rounds(problem) as u64);
-                } else {
-                    output.record(plan.execute(&progress)?)?;
                 }
             }
         }

@@ -6,6 +6,7 @@
 //! - Table 4 (Boston housing, robot pushing) needs simulators that are not part of this program yet.
 //! - See [`Setting`] for what differs between the paper, its code and this experiment.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -16,6 +17,7 @@ use std::io::Write;
 
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::Target;
 use run::TsRsrRun;
 use tables::{FUNCTIONS, PAPER_ALGORITHMS, ROWS, TableRow};
@@ -86,8 +88,8 @@ pub fn run(args: &TsRsrArgs, out: &mut dyn Write) -> Result<(), BenchError> {
             let target = Target::new(row.problem, setting, seed % u64::from(FUNCTIONS));
             for algorithm in &algorithms {
                 progress.message(format!("{}, run {run}, {algorithm}", row.problem));
-                let run = TsRsrRun { row, target: &target, setting, algorithm, number: run, seed };
-                output.record(run.execute()?)?;
+                let plan = TsRsrRun { row, target: &target, setting, algorithm, number: run, seed };
+                output.obtain(|record| plan.is_of(record), || plan.execute())?;
                 progress.advance(row.rounds as u64);
             }
         }

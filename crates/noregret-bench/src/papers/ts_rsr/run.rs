@@ -29,6 +29,14 @@ pub(super) struct TsRsrRun<'a> {
 }
 
 impl TsRsrRun<'_> {
+    /// Whether a record is that of this plan, made earlier.
+    pub(super) fn is_of(&self, record: &Record) -> bool {
+        record.problem == self.row.problem
+            && record.algorithm == self.algorithm
+            && (record.seed, record.run) == (self.seed, self.number)
+            && (record.batch, record.rounds) == (self.row.batch, self.row.rounds)
+    }
+
     /// Runs it.
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
         let space = Space::bounds(&self.target.bounds)?;

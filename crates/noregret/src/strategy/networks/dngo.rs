@@ -25,7 +25,7 @@ use crate::strategy::networks::model::opening::Opening;
 use crate::strategy::networks::model::search::{candidates, close_in};
 use crate::strategy::networks::model::{CANDIDATES, candidate_tables, joined};
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::neural::epochs::{Epochs, Optimizer, Toward};
+use crate::surrogate::neural::epochs::{Epochs, Loss, Optimizer, Toward};
 use crate::surrogate::neural::last_layer::LastLayer;
 use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::{Activation, NetworkConfig};
@@ -76,6 +76,8 @@ impl Default for DngoConfig {
                 decay: 1e-4,
                 toward: Toward::Zero,
                 warm: false,
+                loss: Loss::Mean,
+                shorten: true,
             }),
             standardize: true,
             candidates: 10_000,

@@ -8,7 +8,10 @@
 //! # Departures
 //! - `U` has all points told, initial ones too, and those that are running; dynamic features are those of the present parameters for
 //!   all points, where the published codes add up gradients taken at different times.
-//! - The network learns to convergence by default; the paper's and its code's trainings are by name (see docs/guide.md).
+//! - The network learns to convergence by default; the paper's and its code's trainings are by name (see docs/guide.md). The paper's
+//!   step overshoots and is shortened, unless `shorten = false`.
+//! - `sigma_t` is computed in the dual, from an n x n matrix: cubic in the number of evaluations, of which at most 2,000 are used, where the
+//!   paper's p x p matrix has a constant size (50,500 x 50,500 for width 500 in 100 dimensions). `variance = "diagonal"` keeps p numbers.
 //! - In a batch, draws are independent; NeuralUCB's deviations know of the batch so far.
 
 use std::num::NonZeroUsize;
@@ -20,7 +23,6 @@ use crate::error::Result;
 use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Maximum, Region};
-use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::History;
 use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
 use crate::strategy::networks::model::belief::{Belief, Features};
@@ -181,13 +183,7 @@ impl NeuralBo {
         CANDIDATES.check("candidates", candidates)?;
         INITIAL_POINTS.check("initial_points", initial_points)?;
         training.validate()?;
-        if config.network.image.is_some() && config.start != Start::Scaled {
-            return Err(AlgorithmError::Options {
-                name: name.into(),
-                problem: "images need start = \"scaled\": the others are for fully connected networks".into(),
-            }
-            .into());
-        }
+        config.start.check(name, &config.network)?;
         let learned = Learned::new(LearnedConfig {
             network: config.network.clone(),
             start: config.start,

@@ -1,7 +1,9 @@
 //! NeuralGreedy: perturb the values, fit a network, take its maximum. Paria et al. 2022, as a rival in Phan-Trong et al. 2023.
 //!
 //! # Departures
-//! The network is fitted from fresh parameters for every point, to convergence by default.
+//! - The network is fitted from fresh parameters for every point, to convergence by default.
+//! - Where the maximum is looked for is ours: candidates all over the space and around the best evaluations, then climbs; with
+//!   `polished = 0` the uniform candidates only, as for NeuralBO.
 
 use std::num::NonZeroUsize;
 
@@ -31,6 +33,8 @@ use crate::surrogate::neural::epochs::Learner;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralGreedyConfig {
+    /// Where its parameters begin.
+    pub start: Start,
     /// How the network learns.
     pub training: Learning,
     /// The network, its data and its search; `noise` is the deviation of the perturbation.
@@ -55,6 +59,7 @@ impl NeuralGreedy {
     pub fn new(config: NeuralGreedyConfig) -> Result<Self> {
         config.fit.check()?;
         config.training.validate()?;
+        config.start.check("neural-greedy", &config.fit.network)?;
         Ok(Self { config })
     }
 }
@@ -70,7 +75,7 @@ impl Strategy for NeuralGreedy {
         let members: Vec<Result<(Draw, Diagnostics)>> =
             streams(turn.missing(), turn.rng).into_par_iter().map(fit).collect();
         let budget = self.config.fit.budget();
-        let centers = told.centers();
+        let centers = if budget.polished == 0 { Vec::new() } else { told.centers() };
         for member in members {
             let (draw, said) = member?;
             add_up(&said, &mut turn.diagnostics);
@@ -89,8 +94,8 @@ impl NeuralGreedy {
         encoder: &Encoder,
         own: &mut Stream,
     ) -> Result<(Draw, Diagnostics)> {
-        let NeuralGreedyConfig { training, fit: FitOptions { network, noise, .. } } = &self.config;
-        let (network, start) = Start::Scaled.network(network, encoder.inputs(), own);
+        let NeuralGreedyConfig { start, training, fit: FitOptions { network, noise, .. } } = &self.config;
+        let (network, start) = start.network(network, encoder.inputs(), own);
         let mut data = data.clone();
         for (y, w) in data.y.iter_mut().zip(&data.weights) {
             let z: f32 = StandardNormal.sample(own);
@@ -114,5 +119,35 @@ fn add_up(said: &Diagnostics, all: &mut Diagnostics) {
         if !all.notes.contains(note) {
             all.notes.push(note.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::Space;
+    use crate::surrogate::neural::NetworkConfig;
+    use crate::surrogate::points::Points;
+
+    /// The printed network has no biases: in the middle of the box it is 0, whatever it learns.
+    #[test]
+    fn the_start_is_a_choice() {
+        let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+        let network = NetworkConfig { depth: 1, width: 20, ..NetworkConfig::default() };
+        let middle = |start: Start| {
+            let fit = FitOptions { network: network.clone(), ..FitOptions::default() };
+            let greedy =
+                NeuralGreedy::new(NeuralGreedyConfig { start, fit, ..NeuralGreedyConfig::default() });
+            let encoder = network.encoder(&space).unwrap();
+            let x = encoder.encode(&Points::from_columns(2, &[0.1, 0.9, 0.7, 0.2]), 0..2);
+            let data = TrainingData { x, y: vec![3.0, 4.0], weights: vec![1.0; 2], noise: 0.1 };
+            let mut own = Stream::seed_from_u64(1);
+            let (draw, _) = greedy.unwrap().fit_perturbed(&data, &encoder, &mut own).unwrap();
+            draw.values(&Points::from_columns(2, &[0.5, 0.5]))[0]
+        };
+        assert!(middle(Start::Printed).abs() < 1e-12);
+        assert!(middle(Start::Scaled).abs() > 0.5);
     }
 }

@@ -98,6 +98,8 @@ pub struct DeepEnsembleConfig {
     pub regularize: bool,
     /// Perturb the targets by noise.
     pub perturb: bool,
+    /// Draw parameters anew for every point; `false` draws the same ones in every iteration, as the authors' code does.
+    pub redraw: bool,
     /// How the network is fitted.
     pub training: Training,
     /// The network, its data and its search.
@@ -114,7 +116,7 @@ impl Demand for DeepEnsembleConfig {
 impl Default for DeepEnsembleConfig {
     fn default() -> Self {
         let (training, fit) = (Training::default(), FitOptions::default());
-        Self { regularize: true, perturb: false, training, fit }
+        Self { regularize: true, perturb: false, redraw: true, training, fit }
     }
 }
 
@@ -146,9 +148,8 @@ impl StoBnts {
 
     /// A deep ensemble.
     pub fn ensemble(config: DeepEnsembleConfig) -> Result<Self> {
-        let DeepEnsembleConfig { regularize, perturb, training, fit } = config;
-        let config =
-            StoBntsConfig { perturb, training, fit, beta: 1.0, redraw: true, initial: Initial::Sobol };
+        let DeepEnsembleConfig { regularize, perturb, redraw, training, fit } = config;
+        let config = StoBntsConfig { perturb, training, fit, beta: 1.0, redraw, initial: Initial::Sobol };
         Self::new(config, Variant::Ensemble { regularize })
     }
 

@@ -10,6 +10,9 @@
 //! | `g(x; theta) / sqrt(m)`      |                         | the gradient by `v`                                        |
 //! | `m lambda \|theta - theta_0\|^2` | `ridge`             | `lambda \|v - v_0\|^2`                                     |
 //! | `eta`                        | `rate`                  | `eta m` for `v`, and `eta sqrt(m)` with Adam               |
+//!
+//! With `v` the gradient of Algorithm 2's loss is `sqrt(m) (sum_i (h - y_i) grad_v h + lambda (v - v_0))`, which is
+//! [`Loss::Sum`](crate::surrogate::neural::epochs::Loss) with `decay = lambda`.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::math::range::OutOfRange;
 use crate::math::rng::Stream;
+use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::diagnostics::Diagnostics;
 use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::epochs::{Epochs, Learner};
@@ -139,6 +143,18 @@ impl Learning {
 }
 
 impl Start {
+    /// Returns an error if the network cannot begin so.
+    pub(crate) fn check(self, name: &str, network: &NetworkConfig) -> Result<()> {
+        if network.image.is_some() && self != Self::Scaled {
+            return Err(AlgorithmError::Options {
+                name: name.into(),
+                problem: "images need start = \"scaled\": the others are for fully connected networks".into(),
+            }
+            .into());
+        }
+        Ok(())
+    }
+
     /// The network with its initial parameters.
     pub(crate) fn network(
         self,
@@ -147,19 +163,20 @@ impl Start {
         rng: &mut Stream,
     ) -> (Network, Vec<f32>) {
         let hidden = 1.0 / (config.width as f32).sqrt();
-        let last = config.depth;
         let network = match self {
             Self::Scaled => config.network(inputs),
-            Self::Printed => config.network_with(inputs, |l, _| (if l == 0 { 1.0 } else { hidden }, 0.0)),
-            Self::ZeroLast => config.network_with(inputs, |l, _| {
-                let two = if l == last { 1.0 } else { 2.0_f32.sqrt() };
-                (two * if l == 0 { 1.0 } else { hidden }, 0.0)
-            }),
+            Self::Printed | Self::ZeroLast => {
+                config.network_with(inputs, |l, _| (if l == 0 { 1.0 } else { hidden }, 0.0))
+            }
             Self::Library => config.network_with(inputs, |l, _| (if l == 0 { 1.0 } else { hidden }, 1.0)),
         };
         let mut theta = network.init(rng);
         match self {
-            Self::ZeroLast => theta[network.last_layer()].fill(0.0),
+            Self::ZeroLast => {
+                // W = v / sqrt(m) in every layer, as the penalty and the features have it: the 2 is the variance of v.
+                theta.iter_mut().for_each(|v| *v *= 2.0_f32.sqrt());
+                theta[network.last_layer()].fill(0.0);
+            }
             Self::Library => {
                 let mut uniform = |range: std::ops::Range<usize>, bound: f32| {
                     theta[range].iter_mut().for_each(|t| *t = rng.random_range(-bound..=bound));
@@ -174,5 +191,58 @@ impl Start {
             Self::Scaled | Self::Printed => {}
         }
         (network, theta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use faer::Mat;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::surrogate::neural::network::{Signals, Trace};
+
+    /// `h = sqrt(m) W_2 relu(W_1 x)` of Phan-Trong et al. 2023, with `W = v / sqrt(m)`.
+    fn printed(v: &[f64], x: &[f64], m: usize) -> f64 {
+        let scale = 1.0 / (m as f64).sqrt();
+        let unit = |i: usize| -> f64 { x.iter().enumerate().map(|(k, x)| scale * v[k * m + i] * x).sum() };
+        (0..m).map(|i| v[m * x.len() + i] * unit(i).max(0.0)).sum()
+    }
+
+    /// Of both starts: parameters are `sqrt(m)` times the printed ones, in every layer. Then `|v - v_0|^2` is the printed
+    /// `m |theta - theta_0|^2` and gradients by `v` are the printed `g / sqrt(m)`, at any parameters.
+    #[test]
+    fn parameters_are_those_of_the_paper_times_the_root_of_the_width() {
+        let (m, x) = (400, [0.25_f32, -0.75, 0.5]);
+        let config = NetworkConfig { depth: 1, width: m, ..NetworkConfig::default() };
+        for (start, variance) in [(Start::Printed, 1.0), (Start::ZeroLast, 2.0)] {
+            let (network, v) = start.network(&config, x.len(), &mut Stream::seed_from_u64(5));
+            assert_eq!(v.len(), m * (x.len() + 1));
+            let first = &v[..m * x.len()];
+            let found: f64 =
+                first.iter().map(|v| f64::from(v * v)).sum::<f64>() / first.len() as f64 / variance;
+            // The variance of 1,200 squares of normal numbers is 2, so their mean is exact to 0.041; five of those.
+            assert!((found - 1.0).abs() < 0.21, "{start:?}: {found}");
+            assert_eq!(v[m * x.len()..].iter().all(|v| *v == 0.0), start == Start::ZeroLast);
+            // Away from the start, so that hidden layers have gradients too.
+            let moved: Vec<f32> = v.iter().enumerate().map(|(k, v)| v + 0.1 * (k as f32).sin()).collect();
+            let at = Mat::from_fn(x.len(), 1, |i, _| x[i]);
+            let x = x.map(f64::from);
+            let (mut trace, mut signals) = (Trace::default(), Signals::default());
+            network.forward(&moved, at.as_ref(), &mut trace);
+            network.signals(&moved, &trace, &mut signals);
+            let wide: Vec<f64> = moved.iter().map(|v| f64::from(*v)).collect();
+            let exact = printed(&wide, &x, m);
+            assert!((f64::from(trace.output()[0]) - exact).abs() < 1e-4, "{start:?}");
+            let slope = |k: usize| {
+                let mut to = wide.clone();
+                to[k] += 1e-6;
+                (printed(&to, &x, m) - exact) / 1e-6
+            };
+            // The gradient by v is that by W over sqrt(m): its square is the printed kernel.
+            let square: f64 = (0..wide.len()).map(|k| slope(k).powi(2)).sum();
+            let ours = f64::from(network.squared_norms(&trace, &signals)[0]);
+            assert!((ours / square - 1.0).abs() < 1e-3, "{start:?}: {ours} {square}");
+        }
     }
 }

@@ -1,0 +1,83 @@
+//! What Dai et al. claim, and what our records say of it.
+
+use super::findings::{area, pairs};
+use crate::BenchError;
+use crate::harness::Shelf;
+use crate::report::claim::{Claim, Verdict};
+use crate::report::statistics::{mean, signed_rank_test};
+use crate::report::table::compact;
+use crate::report::{Record, Summary};
+
+/// A claim of section 5.1 about Figure 1d: the variant that should be better, and the one that should be worse.
+const PAIRS: [(&str, &str, &str); 6] = [
+    ("STO-BNTS beats Deep Ensemble", "sto-bnts", "deep-ensemble"),
+    ("batches of four beat single points (Linear)", "linear-b4", "linear"),
+    ("a wider network helps Linear: 512 beats 64", "linear-w512", "linear"),
+    ("a narrower network hurts Linear: 64 beats 16", "linear", "linear-w16"),
+    ("a narrower network hurts STO-BNTS: 64 beats 16", "sto-bnts", "sto-bnts-w16"),
+    ("GP-TS is competitive: it is not significantly worse than STO-BNTS", "sto-bnts", "gp-ts"),
+];
+/// Share of false alarms that is allowed.
+const LEVEL: f64 = 0.05;
+
+/// All of them; the verdicts are those of the setting `paper`.
+pub(crate) fn claims(shelf: &Shelf) -> Result<Vec<Claim>, BenchError> {
+    let records = shelf.records("sto-bnts-paper")?;
+    let mut claims: Vec<Claim> = PAIRS.iter().map(|pair| figure_1d(*pair, &records)).collect();
+    claims.push(no_zero_regret(&records));
+    let simulators = "needs a simulator or data that are not part of the program yet";
+    let not_run = [
+        ("Figure 2", "tuning a random forest and XGBoost, STO-BNTS is the best method"),
+        ("Figure 2", "tuning a random forest and XGBoost, a network too shallow or too deep is worse"),
+        ("Figure 3a", "on the lunar lander STO-BNTS and Linear are the best methods"),
+        ("Figure 3b", "on robot pushing STO-BNTS and Linear are the best methods"),
+        ("Figure 4", "tuning a convolutional network, STO-BNTS does as well as its rivals"),
+        ("Figure 5", "batches of four are better on the lunar lander"),
+    ];
+    claims.extend(not_run.map(|(place, claim)| Claim::not_run(place, claim, simulators)));
+    Ok(claims)
+}
+
+/// By the area under the curve of regret and the signed-rank test of pairs: runs with the same seed.
+fn figure_1d((claim, better, worse): (&'static str, &str, &str), records: &[Record]) -> Claim {
+    let (good, bad) = pairs(records, "synthetic", (better, worse), area);
+    let p = signed_rank_test(&bad, &good);
+    let lower = mean(&good) < mean(&bad);
+    // The claim about GP-TS is that there is no difference to speak of.
+    let verdict = match (good.is_empty(), claim.starts_with("GP-TS")) {
+        (true, _) => Verdict::NotRun,
+        (false, true) => Verdict::test(!(lower && p < LEVEL)),
+        (false, false) if lower && p < LEVEL => Verdict::Holds,
+        (false, false) if lower => Verdict::InPart,
+        (false, false) => Verdict::Contradicted,
+    };
+    Claim {
+        place: "Figure 1d",
+        claim,
+        verdict,
+        ours: format!(
+            "mean regret over the iterations {} against {}, p = {} ({} pairs)",
+            compact(mean(&good)),
+            compact(mean(&bad)),
+            compact(p),
+            good.len()
+        ),
+        theirs: "a plot".into(),
+        command: format!("noregret bench sto-bnts --problems synthetic --algorithms {better},{worse}"),
+    }
+}
+
+fn no_zero_regret(records: &[Record]) -> Claim {
+    let regret = Summary::of(records, |record| record.simple_regret);
+    let mean = |name: &str| regret.get("synthetic", name).map_or(f64::NAN, |cell| cell.mean);
+    // Regrets are in units of a function of variance 1: a hundredth is nothing that a plot shows.
+    let is_zero = |name: &str| mean(name) < 0.01;
+    Claim {
+        place: "Figure 1d",
+        claim: "Deep Ensemble fails to reach zero regret, STO-BNTS reaches it",
+        verdict: Verdict::test(is_zero("sto-bnts") && !is_zero("deep-ensemble")),
+        ours: format!("at the end {} and {}", compact(mean("deep-ensemble")), compact(mean("sto-bnts"))),
+        theirs: "a plot".into(),
+        command: "noregret bench sto-bnts --problems synthetic --algorithms sto-bnts,deep-ensemble".into(),
+    }
+}
