@@ -22,9 +22,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of a claim that needs `needed` cases and has `won`: it holds with as many, and in part with at least half of them.
+    /// Of a claim that needs `needed` cases and has `won`: it holds with as many, and in part with at least half of them. Without a
+    /// case it was not tested.
     pub fn count(won: usize, needed: usize) -> Self {
         match () {
+            () if needed == 0 => Self::NotRun,
             () if won >= needed => Self::Holds,
             () if 2 * won >= needed => Self::InPart,
             () => Self::Contradicted,

@@ -109,6 +109,9 @@ fn variants() -> Vec<(&'static str, &'static str, Value, &'static [&'static str]
         ("parallel", "bbkb", json!({"parallel": 6, "radius": "paper"}), &["pool"]),
         ("fresh-coins", "bbkb", json!({"sparse": {"coins": "fresh", "inclusion": "paper"}}), &["box"]),
         ("sampled", "gp-bucb", json!({"exact": false}), &["pool"]),
+        ("authors", "bbkb-local", json!({"local_rule": "code", "first_gain": "code"}), &["pool"]),
+        ("theorems", "bbkb", json!({"qbar_schedule": "theorem-1", "first_gain": "printed"}), &["pool"]),
+        ("printed", "bkb", json!({"radius": "bkb-paper"}), &["pool"]),
         (
             "library",
             "neural-bo",

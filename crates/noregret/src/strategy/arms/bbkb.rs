@@ -5,21 +5,26 @@
 //! | paper                    | here        | meaning                                                                  |
 //! |--------------------------|-------------|--------------------------------------------------------------------------|
 //! | `C`                      | `threshold` | a batch ends when variances may have shrunk by more than this factor     |
-//! | `alpha_t`, `beta_t`      | radius      | of the confidence interval, Theorem 2                                    |
+//! | `alpha_t`, `beta_t`      | radius      | of the confidence interval, `model/radius.rs`                            |
 //! | `sigma^2_fb(t)(x)`       | `start`     | variance at the beginning of the batch                                   |
-//! | `F`, `delta`             | the same    | bound of the function's norm, chance to err                              |
-//! | `1 + sum sigma^2_fb`     | `global`    | Lemma 1: bounds the shrinking everywhere                                 |
+//! | `1 + sum sigma^2_fb`     | `global`    | Lemma 1: bounds the shrinking everywhere, `model/shrinkage.rs`           |
 //! | `1 + sum k^2 / sigma^2`  | `local`     | Lemma 3: bounds it at each arm                                           |
+//! | `qbar_t`                 | `qbar`      | size of the dictionary, `model/dictionary.rs`                            |
 //! | `P`                      | `parallel`  | App. A.5: batches of at least `P (C - 1)`                                |
 //!
 //! # Departures
-//! - The noise variance is the ridge `lambda`, as the authors' code advises.
-//! - The radius of the authors' code by default: the printed one is up to four times as large (see docs/reproduction/bbkb.md).
+//! - The radius of the authors' code by default, for BBKB and for BKB: the printed ones are up to four times as large (see
+//!   docs/reproduction/bbkb.md). `radius` has them all by name; what differs in each is said in `model/radius.rs`.
+//! - `qbar` is 2 at every step, as in the paper's experiments (App. D.1). Theorems 1 and 2 ask for `8 log(4 t / delta)` and
+//!   `72 C log(4 t / delta)`: `qbar_schedule` has both by name.
+//! - Alg. 1 begins with one uniform arm. Here `initial_points` come first, by default a few more than dimensions.
+//! - Alg. 3 prints `while sigma >= 1/P`. What App. A.5 needs, and what is tested here, is `sigma^2 > 1/P`. The variances are
+//!   those of the sparse model. The arm that passes the test is not pulled. The first batch by confidence bounds waits for
+//!   what the exploration found. If a later dictionary lifts a variance above `3/P`, it explores again.
+//! - Arms may be pulled again only where duplicates are allowed, as they are in the paper.
 //! - What is running lowers the variances. More points asked for than a batch has: the batch counts as running, the
 //!   dictionary is sampled anew, and the next batch begins.
 //! - A space that is no pool is represented by all of its points if they are few, else by Sobol points.
-//! - The sum in the radius counts what the model chose and what was there when it began, and survives new fits.
-//! - `bkb` has the radius of BBKB, which adds up logarithms, not that of its own paper.
 
 use std::num::NonZeroUsize;
 
@@ -31,25 +36,13 @@ use crate::math::rng::Stream;
 use crate::maximize::MaximizeError;
 use crate::strategy::arms::ArmOptions;
 use crate::strategy::arms::model::bounds::{Bounds, Score};
-use crate::strategy::arms::model::shrinkage::{Rule, Shrinkage};
-use crate::strategy::arms::model::{ArmsState, EVERYTHING, SparseModel};
+use crate::strategy::arms::model::radius::{Confidence, FirstGain, Radius};
+use crate::strategy::arms::model::shrinkage::{LocalRule, Rule, Shrinkage};
+use crate::strategy::arms::model::{ArmsState, EVERYTHING, QbarSchedule, SparseModel};
 use crate::strategy::history::{Choice, Duplicates, History};
 use crate::strategy::limits::{Demand, Table};
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
-use crate::surrogate::nystrom::Pulls;
-
-/// The radius of confidence intervals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Radius {
-    /// `sqrt(lambda) F + xi sqrt(C sum log(1 + var) + log(1/delta))`, of the authors' code.
-    #[default]
-    Code,
-    /// `C (2 xi sqrt(sum log(1 + 3 var) + log(1/delta)) + (1 + sqrt 2) sqrt(lambda) F)`, Theorem 2.
-    Paper,
-}
 
 pub(crate) const THRESHOLD: Range = Range::new(1.0, 1e9);
 pub(crate) const NORM: Range = Range::new(1e-9, 1e9);
@@ -66,15 +59,22 @@ pub struct BbkbConfig {
     /// The factor `C`: by default 2, and 1 (batches of one) for `bkb`. From 1 to 1e9.
     #[cfg_attr(feature = "schema", schemars(transform = THRESHOLD.stated()))]
     pub threshold: Option<f64>,
-    /// Which radius.
-    pub radius: Radius,
+    /// Which radius: by default that of the authors' code, `code` for `bbkb` and `bbkb-local`, `bkb` for `bkb`.
+    pub radius: Option<Radius>,
+    /// The sum in the radius for points that were there before the first batch.
+    pub first_gain: FirstGain,
+    /// Which sums end a batch of `bbkb-local`; the others have none.
+    pub local_rule: LocalRule,
+    /// How `sparse.qbar` grows.
+    pub qbar_schedule: QbarSchedule,
     /// Bound of the function's norm, in units of the kernel's. From 1e-9 to 1e9.
     #[cfg_attr(feature = "schema", schemars(transform = NORM.stated()))]
     pub norm: f64,
     /// Probability that an interval misses. From 1e-15 to 0.999999.
     #[cfg_attr(feature = "schema", schemars(transform = DELTA.stated()))]
     pub delta: f64,
-    /// Explore by largest variance until batches of about this size are safe (Alg. 3). From 1 to 1e5.
+    /// Explore by largest variance until that is below the inverse of this number, so that batches of about this size are safe
+    /// (Alg. 3). From 1 to 1e5.
     #[cfg_attr(feature = "schema", schemars(transform = PARALLEL.stated()))]
     pub parallel: Option<usize>,
     /// Points of a batch at most. From 1 to 1e5.
@@ -95,7 +95,10 @@ impl Default for BbkbConfig {
     fn default() -> Self {
         Self {
             threshold: None,
-            radius: Radius::default(),
+            radius: None,
+            first_gain: FirstGain::default(),
+            local_rule: LocalRule::default(),
+            qbar_schedule: QbarSchedule::default(),
             norm: 1.0,
             delta: 1e-3,
             parallel: None,
@@ -110,7 +113,7 @@ impl Default for BbkbConfig {
 pub struct Bbkb {
     name: &'static str,
     rule: Rule,
-    threshold: f64,
+    confidence: Confidence,
     /// Whether every pick becomes an atom at once, so that the model is exact.
     exact: bool,
     config: BbkbConfig,
@@ -120,20 +123,26 @@ pub struct Bbkb {
 impl Bbkb {
     /// BBKB by its global rule.
     pub fn global(config: BbkbConfig) -> Result<Self> {
-        Self::new("bbkb", Rule::Global, 2.0, config)
+        Self::new("bbkb", Rule::Global, (2.0, Radius::Code), config)
     }
 
     /// BBKB by the local rule.
     pub fn local(config: BbkbConfig) -> Result<Self> {
-        Self::new("bbkb-local", Rule::GlobalLocal, 2.0, config)
+        Self::new("bbkb-local", Rule::GlobalLocal(config.local_rule), (2.0, Radius::Code), config)
     }
 
     /// BKB: batches of one.
     pub fn bkb(config: BbkbConfig) -> Result<Self> {
-        Self::new("bkb", Rule::Global, 1.0, config)
+        Self::new("bkb", Rule::Global, (1.0, Radius::Bkb), config)
     }
 
-    pub(crate) fn new(name: &'static str, rule: Rule, threshold: f64, config: BbkbConfig) -> Result<Self> {
+    /// With a default threshold and radius.
+    pub(crate) fn new(
+        name: &'static str,
+        rule: Rule,
+        (threshold, radius): (f64, Radius),
+        config: BbkbConfig,
+    ) -> Result<Self> {
         config.arms.validate()?;
         let threshold = config.threshold.unwrap_or(threshold);
         THRESHOLD.check("threshold", threshold)?;
@@ -141,8 +150,12 @@ impl Bbkb {
         DELTA.check("delta", config.delta)?;
         MAX_BATCH.check("max_batch", config.max_batch)?;
         PARALLEL.check("parallel", config.parallel)?;
-        let model = SparseModel::new(config.arms.sparse.clone(), true);
-        Ok(Self { name, rule, threshold, exact: false, config, model })
+        let BbkbConfig { first_gain, norm, delta, .. } = config;
+        let radius = config.radius.unwrap_or(radius);
+        let confidence = Confidence { radius, first_gain, threshold, norm, delta };
+        let growth = config.qbar_schedule.growth(threshold, delta);
+        let model = SparseModel::new(config.arms.sparse.clone(), true).growing(growth);
+        Ok(Self { name, rule, confidence, exact: false, config, model })
     }
 
     pub(crate) fn exact(mut self) -> Self {
@@ -150,43 +163,6 @@ impl Bbkb {
         (sparse.qbar, sparse.max_atoms) = (EVERYTHING, usize::MAX);
         let model = SparseModel::new(sparse.clone(), true);
         Self { exact: true, model, ..self }
-    }
-
-    /// The radius, by the sum of logarithms so far.
-    fn radius(&self, gain: f64, lambda: f64) -> f64 {
-        let BbkbConfig { norm, delta, radius, .. } = &self.config;
-        let (c, xi) = (self.threshold, lambda.sqrt());
-        let surprise = -delta.ln();
-        match radius {
-            Radius::Code => lambda.sqrt() * norm + xi * (c * gain + surprise).sqrt(),
-            Radius::Paper => {
-                c * (2.0 * xi * (gain + surprise).sqrt() + (1.0 + 2_f64.sqrt()) * lambda.sqrt() * norm)
-            }
-        }
-    }
-
-    /// The term that a choice of this variance adds to the sum.
-    fn surprise(&self, variance: f64) -> f64 {
-        match self.config.radius {
-            Radius::Code => variance.ln_1p(),
-            Radius::Paper => (3.0 * variance).ln_1p(),
-        }
-    }
-
-    /// The sum before the first batch: as the authors' code, by the points that were there before.
-    fn first_gain(&self, state: &ArmsState) -> f64 {
-        let pulls = state.data().iter();
-        match self.config.radius {
-            Radius::Code => {
-                let t: usize = state.data().values().map(Pulls::count).sum();
-                let leverage =
-                    pulls.map(|(arm, p)| p.told as f64 * state.model().variance(*arm)).sum::<f64>();
-                leverage * (t.max(1) as f64).ln()
-            }
-            Radius::Paper => {
-                pulls.map(|(arm, p)| p.count() as f64 * self.surprise(state.model().variance(*arm))).sum()
-            }
-        }
     }
 }
 
@@ -197,13 +173,23 @@ impl Strategy for Bbkb {
         if self.model.prepare(&mut turn)?.is_none() {
             return turn.finish();
         }
-        let (mut product, mut recomputed) = (1.0, 0);
+        let (mut ongoing, mut recomputed, mut explored) = (None, 0, false);
         while turn.wants_more() {
             if !turn.choices().is_empty() {
                 self.model.again(&mut turn)?;
             }
-            let picked = self.pick_batch(&turn, product);
-            product = if picked.ended { 1.0 } else { picked.product };
+            let state = self.model.state().expect("invariant: prepared");
+            let free = state.free(&turn.region());
+            let explores = self.explores(state, &free, explored);
+            let enough = self.config.parallel.is_some_and(|parallel| turn.choices().len() >= parallel);
+            if explored && !explores && enough && turn.is_adaptive() {
+                // Alg. 3 has ended: its results are waited for, unless they are too few to keep all workers busy.
+                turn.close();
+                break;
+            }
+            explored |= explores;
+            let picked = self.pick_batch(&turn, &free, explores, ongoing);
+            ongoing = picked.ongoing;
             recomputed += picked.recomputed;
             self.model.set_gain(&mut turn.memo, picked.gain);
             if picked.choices.is_empty() {
@@ -216,8 +202,8 @@ impl Strategy for Bbkb {
             for choice in picked.choices {
                 turn.push_choice(choice)?;
             }
-            self.report(&mut turn, picked.explores, recomputed);
-            if turn.is_adaptive() && picked.ended && !picked.explores {
+            self.report(&mut turn, explores, recomputed);
+            if turn.is_adaptive() && ongoing.is_none() && !explores {
                 turn.close();
             }
         }
@@ -225,61 +211,80 @@ impl Strategy for Bbkb {
     }
 }
 
-/// One batch of the algorithm.
+/// A batch that goes on although the model has changed, as the exact one does with every pick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ongoing {
+    /// `alpha_fb(t)`, the same for all of the batch (Alg. 2).
+    radius: f64,
+    /// The product of GP-BUCB's rule.
+    product: f64,
+}
+
+/// One batch of the algorithm, or a pick of one that goes on.
 struct PickedBatch {
     choices: Vec<Choice>,
     /// The sum in the radius, after these choices.
     gain: f64,
-    /// The product of GP-BUCB's rule.
-    product: f64,
-    /// Whether its rule ended it, and not the number of points wanted.
-    ended: bool,
-    /// Whether it explores by largest variance (Alg. 3).
-    explores: bool,
+    /// What goes on, if no rule ended the batch.
+    ongoing: Option<Ongoing>,
     arms: usize,
     /// Bounds recomputed.
     recomputed: usize,
 }
 
 impl Bbkb {
-    /// Picks arms until the rule ends the batch (Alg. 1).
-    fn pick_batch(&self, turn: &Turn<'_>, product: f64) -> PickedBatch {
+    /// Picks arms until the rule ends the batch (Alg. 1), or by largest variance until all are small enough (Alg. 3).
+    fn pick_batch(
+        &self,
+        turn: &Turn<'_>,
+        free: &[bool],
+        explores: bool,
+        ongoing: Option<Ongoing>,
+    ) -> PickedBatch {
         let state = self.model.state().expect("invariant: prepared");
         let known = turn.memo.sparse.as_ref().and_then(|sparse| sparse.gain);
-        let mut gain = known.unwrap_or_else(|| self.first_gain(state));
-        let free = state.free(&turn.region());
-        let explores = self.explores(state, &free);
-        let score = if explores {
-            Score::Deviation
-        } else {
-            Score::Ucb { radius: self.radius(gain, state.model().lambda()) }
-        };
-        let mut bounds = Bounds::new(state.model(), score, &free);
-        let mut shrinkage = Shrinkage::new(self.rule, self.threshold, state, product);
+        let mut gain = known.unwrap_or_else(|| self.confidence.first_gain(state));
+        let Ongoing { radius, product } =
+            ongoing.unwrap_or_else(|| Ongoing { radius: self.confidence.radius(gain, state), product: 1.0 });
+        let score = if explores { Score::Deviation } else { Score::Ucb { radius } };
+        let mut bounds = Bounds::new(state.model(), score, free);
+        let mut shrinkage = Shrinkage::new(self.rule, self.confidence.threshold, state.model(), product);
         let (mut choices, mut ended) = (Vec::new(), !self.exact);
         while choices.len() < turn.missing() {
             let Some(pick) = bounds.next() else { break };
-            gain += self.surprise(state.model().variance(pick.arm));
+            if explores && !self.is_uncertain(pick.variance) {
+                break;
+            }
+            gain += self.confidence.surprise(state.model().variance(pick.arm));
             choices.push(state.choice(pick.arm, turn.history));
             bounds.pick(pick);
             if turn.history.duplicates() == Duplicates::Replicate {
                 bounds.put_back(pick);
             }
-            ended = shrinkage.ends_with(pick);
+            // What the dictionary does not explain, no pull makes smaller: exploring needs another one.
+            ended =
+                shrinkage.ends_with(pick) || explores && self.is_uncertain(state.model().residual(pick.arm));
             if ended || self.exact {
                 break;
             }
         }
-        let (product, recomputed) = (shrinkage.product, bounds.recomputed);
-        PickedBatch { choices, gain, product, ended, explores, arms: free.len(), recomputed }
+        let ongoing = (!ended).then_some(Ongoing { radius, product: shrinkage.product });
+        PickedBatch { choices, gain, ongoing, arms: free.len(), recomputed: bounds.recomputed }
     }
 
-    /// Whether variances are still too large for batches of the wanted size (Alg. 3).
-    fn explores(&self, state: &ArmsState, free: &[bool]) -> bool {
-        self.config.parallel.is_some_and(|parallel| {
-            let variances = state.model().scores(|_, _, variance| variance);
-            variances.iter().zip(free).any(|(v, free)| *free && *v > 1.0 / parallel as f64)
-        })
+    /// Whether variances are too large for batches of the wanted size. What has begun goes on until none is above `1/P`
+    /// (Alg. 3). It begins above `3/P` only: so much a new dictionary may make of it (Lemma 2), and with so much batches
+    /// have `P (C - 1) / 3` points, as App. A.5 has it.
+    fn explores(&self, state: &ArmsState, free: &[bool], begun: bool) -> bool {
+        self.config.parallel.is_some() && {
+            let slack = if begun { 1.0 } else { 3.0 };
+            let variances = state.model().scores(|_, _, variance| variance / slack);
+            variances.iter().zip(free).any(|(variance, free)| *free && self.is_uncertain(*variance))
+        }
+    }
+
+    fn is_uncertain(&self, variance: f64) -> bool {
+        self.config.parallel.is_some_and(|parallel| variance > 1.0 / parallel as f64)
     }
 
     fn report(&self, turn: &mut Turn<'_>, explores: bool, recomputed: usize) {
@@ -298,6 +303,7 @@ impl Bbkb {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        self.model.remark(&mut turn.diagnostics);
     }
 }
 
@@ -306,11 +312,15 @@ mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
+    use crate::strategy::arms::gp_bucb::GpBucbConfig;
     use crate::strategy::arms::model::SparseConfig;
     use crate::strategy::history::Outcome;
+    use crate::surrogate::Surrogate;
     use crate::surrogate::gp::GpConfig;
     use crate::surrogate::gp::hyperparameters::Tunable;
-    use crate::surrogate::gp::kernel::Form;
+    use crate::surrogate::gp::kernel::{Form, Kernel};
+    use crate::surrogate::gp::posterior::Gp;
+    use crate::surrogate::points::Points;
 
     const ROWS: usize = 300;
 
@@ -359,7 +369,10 @@ mod tests {
         let one = BbkbConfig { threshold: Some(1.0), ..config() };
         let bbkb = play(&mut Bbkb::global(one).unwrap(), 20);
         assert!(bbkb[1..].iter().all(|batch| batch.len() == 1));
-        assert_eq!(bbkb, play(&mut Bbkb::bkb(config()).unwrap(), 20));
+        let improved = BbkbConfig { radius: Some(Radius::Code), ..config() };
+        assert_eq!(bbkb, play(&mut Bbkb::bkb(improved).unwrap(), 20));
+        // By default BKB has the radius of its own paper, and chooses otherwise.
+        assert_ne!(bbkb, play(&mut Bbkb::bkb(config()).unwrap(), 20));
         let adaptive = play(&mut Bbkb::global(config()).unwrap(), 20);
         assert!(adaptive.iter().any(|batch| batch.len() > 3), "{adaptive:?}");
     }
@@ -375,6 +388,62 @@ mod tests {
         assert!(sizes[1] > 3 && sizes[2..].iter().all(|size| *size >= parallel / 3), "{sizes:?}");
         let unexplored = play(&mut Bbkb::global(config()).unwrap(), 12);
         assert!(unexplored[2].len() < parallel / 3, "{unexplored:?}");
+    }
+
+    /// Alg. 3 tests every pick: exploring ends when all variances are small, however many picks the threshold would allow. What
+    /// it found is told before the first choice by confidence bounds.
+    #[test]
+    fn exploring_ends_with_the_last_large_variance() {
+        let explored = BbkbConfig { parallel: Some(12), threshold: Some(1e6), max_batch: 400, ..config() };
+        let sizes: Vec<usize> = play(&mut Bbkb::global(explored).unwrap(), 3).iter().map(Vec::len).collect();
+        // The prior has some 10 independent arms on this line, each to be pulled about P times.
+        assert!(sizes[1] > 50 && sizes[1] < 350, "{sizes:?}");
+        assert_eq!(sizes[2], 400);
+    }
+
+    /// The radius of GP-BUCB is that of the batch's beginning, `C beta_fb(t)`: its choices are those of the formulas of Alg. 2 on
+    /// the exact Gaussian process.
+    #[test]
+    fn the_radius_of_gp_bucb_stays_the_same_within_a_batch() {
+        let BbkbConfig { delta, norm, arms, .. } = config();
+        let (c, lambda) = (3.0, 1e-2_f64);
+        let bucb = GpBucbConfig { threshold: c, arms, ..GpBucbConfig::default() };
+        let batches = play(&mut bucb.build().unwrap(), 40);
+        assert!(batches[1..].iter().any(|batch| batch.len() > 3), "{batches:?}");
+        let x = |row: usize| row as f64 / (ROWS - 1) as f64;
+        let kernel = Kernel::new(Form::SquaredExponential, vec![0.1], 1, 1.0);
+        let all = Points::from_columns(1, &(0..ROWS).map(x).collect::<Vec<f64>>());
+        let posterior = |rows: &[usize]| {
+            let points = Points::from_columns(1, &rows.iter().map(|row| x(*row)).collect::<Vec<f64>>());
+            let y: Vec<f64> = rows.iter().map(|row| value(x(*row))).collect();
+            let gp = Gp::new(kernel.clone(), points, &y, vec![lambda; rows.len()]).unwrap();
+            gp.marginals(&all)
+        };
+        let mut told = batches[0].clone();
+        // log det(K / lambda + I) = sum log(1 + sigma_{s-1}^2 / lambda), from the first pull on.
+        let mut gain: f64 = (0..told.len())
+            .map(|s| {
+                let variance = if s == 0 { 1.0 } else { posterior(&told[..s]).variance[told[s]] };
+                (variance / lambda).ln_1p()
+            })
+            .sum();
+        for batch in &batches[1..] {
+            let alpha = c * (lambda.sqrt() * norm + (lambda * (gain + 2.0 - 2.0 * delta.ln())).sqrt());
+            let mean = posterior(&told).mean;
+            let mut product = 1.0;
+            for (i, pick) in batch.iter().enumerate() {
+                // Values do not change variances.
+                let variance = posterior(&told).variance;
+                let bound = |row: usize| mean[row] + alpha * (variance[row] / lambda).sqrt();
+                let best = (0..ROWS).map(bound).fold(f64::NEG_INFINITY, f64::max);
+                // Rounding; neighbouring arms differ by more where the radius is not this one.
+                assert!(bound(*pick) > best - 1e-6, "{i}: {} {best}", bound(*pick));
+                product *= 1.0 + variance[*pick] / lambda;
+                assert_eq!(product > c, i + 1 == batch.len(), "{i} of {batch:?}: {product}");
+                gain += (variance[*pick] / lambda).ln_1p();
+                told.push(*pick);
+            }
+        }
     }
 
     #[test]

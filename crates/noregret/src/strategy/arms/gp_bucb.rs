@@ -1,18 +1,23 @@
 //! GP-BUCB: batches by confidence bounds that end when the product of `1 + variance` says so.
 //! Desautels et al. 2014 (there GP-AUCB), as Alg. 2 of Calandriello et al. 2020; `threshold = 1` is GP-UCB.
 //!
+//! The radius `alpha_t = C beta_fb(t)` stays the same within a batch. Its `beta` is that of GP-UCB: see `radius.rs`.
+//!
 //! # Departures
 //! - The model is that of BBKB. With `exact` its dictionary holds every arm that was pulled, those of the batch included,
 //!   and it is the exact Gaussian process; without, the dictionary is sampled and frozen within a batch.
-//! - The radius is that of BBKB.
+//! - Alg. 2 begins without data, here `initial_points` come first. What is running lowers the variances.
+//! - Desautels et al. set `C` by the information gain of a whole batch and begin with uncertainty sampling, so that few
+//!   batches are small; as in Calandriello et al., `C` is a constant and batches may be small.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::strategy::arms::ArmOptions;
-use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig, Radius};
+use crate::strategy::arms::bbkb::{Bbkb, BbkbConfig};
 #[cfg(feature = "schema")]
 use crate::strategy::arms::bbkb::{DELTA, MAX_BATCH, NORM, THRESHOLD};
+use crate::strategy::arms::model::radius::{FirstGain, Radius};
 use crate::strategy::arms::model::shrinkage::Rule;
 use crate::strategy::limits::{Demand, Table};
 
@@ -28,6 +33,8 @@ pub struct GpBucbConfig {
     pub exact: bool,
     /// Which radius.
     pub radius: Radius,
+    /// The sum in the radius for points that were there before the first batch.
+    pub first_gain: FirstGain,
     /// Bound of the function's norm, in units of the kernel's. From 1e-9 to 1e9.
     #[cfg_attr(feature = "schema", schemars(transform = NORM.stated()))]
     pub norm: f64,
@@ -44,8 +51,9 @@ pub struct GpBucbConfig {
 
 impl Default for GpBucbConfig {
     fn default() -> Self {
-        let BbkbConfig { radius, norm, delta, max_batch, arms, .. } = BbkbConfig::default();
-        Self { threshold: 2.0, exact: true, radius, norm, delta, max_batch, arms }
+        let BbkbConfig { first_gain, norm, delta, max_batch, arms, .. } = BbkbConfig::default();
+        let radius = Radius::GpBucb;
+        Self { threshold: 2.0, exact: true, radius, first_gain, norm, delta, max_batch, arms }
     }
 }
 
@@ -58,10 +66,19 @@ impl Demand for GpBucbConfig {
 impl GpBucbConfig {
     /// The strategy.
     pub fn build(self) -> Result<Bbkb> {
-        let Self { threshold, exact, radius, norm, delta, max_batch, arms } = self;
-        let threshold = Some(threshold);
-        let config = BbkbConfig { threshold, radius, norm, delta, parallel: None, max_batch, arms };
-        let bbkb = Bbkb::new("gp-bucb", Rule::Product, 2.0, config)?;
+        let Self { threshold, exact, radius, first_gain, norm, delta, max_batch, arms } = self;
+        let (threshold, radius) = (Some(threshold), Some(radius));
+        let config = BbkbConfig {
+            threshold,
+            radius,
+            first_gain,
+            norm,
+            delta,
+            max_batch,
+            arms,
+            ..BbkbConfig::default()
+        };
+        let bbkb = Bbkb::new("gp-bucb", Rule::Product, (2.0, Radius::GpBucb), config)?;
         Ok(if exact { bbkb.exact() } else { bbkb })
     }
 }

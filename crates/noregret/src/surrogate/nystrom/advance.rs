@@ -6,7 +6,7 @@ use faer::Mat;
 
 use super::panel::Change;
 use super::small::{factor, reduction, solve, solve_rows, solve_square, times, weighted};
-use super::{Nystrom, Pulls, PullsByArm, appended, for_each_panel};
+use super::{Nystrom, Pulls, PullsByArm, appended, for_each_panel, negligible};
 use crate::math::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::math::vector;
 use crate::surrogate::gp::kernel::Kernel;
@@ -222,7 +222,7 @@ impl Nystrom {
                 .collect();
             let prior = self.kernel.variance(&x);
             let diagonal = prior - own * own.transpose();
-            if appended(&mut factor, &mut row, diagonal, prior) {
+            if appended(&mut factor, &mut row, diagonal, negligible(prior, self.lambda)) {
                 kept.push(i);
             }
         }

@@ -26,7 +26,9 @@
 //! Rounding adds up: strategies rebuild now and then.
 //!
 //! # Departures
-//! - Atoms that the others span up to 1e-10 of their variance are left out, in place of a pseudo-inverse.
+//! - Atoms that the others span up to 1e-10 of their variance, or 1e-6 of the noise, are left out, in place of a pseudo-inverse.
+//!   A dictionary is built in the order of the largest residual variance: in any other, a cluster of atoms is as
+//!   ill-conditioned as the kernel is smooth.
 //! - Pulls that are still running count in the variance and not in the mean.
 
 mod advance;
@@ -49,8 +51,17 @@ use arms::Arms;
 use panel::{PANEL, Panel, Scratch};
 use small::{factor, gram};
 
-/// Atoms whose residual variance is below this share of their variance add nothing but rounding errors.
+/// Atoms whose residual variance is below this share of their variance add nothing but rounding errors ...
 const SPANNED: f64 = 1e-10;
+/// ... and below this share of the noise nothing that matters: a pull explains as large a share of what they would add.
+const FAINT: f64 = 1e-6;
+/// Both may be so much smaller where the order of the atoms is free, for rounding errors are.
+const ORDERED: f64 = 1e-2;
+
+/// The residual variance up to which an atom counts as spanned by the others.
+fn negligible(prior: f64, lambda: f64) -> f64 {
+    (SPANNED * prior).max(FAINT * lambda)
+}
 
 /// Numbers in all embeddings below which waking threads costs more than they save.
 const LITTLE: usize = 1_000_000;
@@ -75,6 +86,15 @@ impl Pulls {
 
 /// Pulls by arm.
 pub type PullsByArm = BTreeMap<usize, Pulls>;
+
+/// Covariances over `lambda` of one arm with every arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Covariances {
+    /// The posterior covariance, eq. (2).
+    pub full: Vec<f64>,
+    /// Its part `z^T V^-1 z'`, along which variances shrink while the dictionary stays as it is.
+    pub projected: Vec<f64>,
+}
 
 /// How much was computed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -188,7 +208,7 @@ impl Nystrom {
     /// Whether the dictionary explains an arm up to rounding.
     pub fn is_spanned(&self, arm: usize) -> bool {
         let (panel, i) = self.at(arm);
-        panel.residual[i] <= SPANNED * self.kernel.variance(&self.arms.point(arm))
+        panel.residual[i] <= negligible(self.kernel.variance(&self.arms.point(arm)), self.lambda)
     }
 
     /// The embedding of an arm.
@@ -221,21 +241,41 @@ impl Nystrom {
         scores
     }
 
-    /// The posterior covariance over `lambda` of one arm with every arm, eq. (2).
-    pub fn covariances(&self, arm: usize) -> Vec<f64> {
+    /// Covariances over `lambda` of one arm with every arm.
+    pub fn covariances(&self, arm: usize) -> Covariances {
         let x = self.arms.point(arm);
         let z = self.embedding(arm);
         let mut t = z.clone();
         self.v_factor.solve(&mut t);
-        let right = Mat::from_fn(z.len(), 1, |i, _| t[i] - z[i] / self.lambda);
-        let mut covariances = vec![0.0; self.arms.len()];
-        covariances.par_chunks_mut(PANEL).zip(&self.panels).for_each_init(Vec::new, |prior, (out, panel)| {
-            prior.resize(out.len(), 0.0);
-            panel.prior_column(&self.kernel, &self.arms, &x, prior);
-            panel.inner(right.as_ref(), out);
-            out.iter_mut().zip(&*prior).for_each(|(c, k)| *c += k / self.lambda);
+        // Columns V^-1 z_s and z_s / lambda.
+        let right = Mat::from_fn(z.len(), 2, |i, j| if j == 0 { t[i] } else { z[i] / self.lambda });
+        let (mut projected, mut full) = (vec![0.0; self.arms.len()], vec![0.0; self.arms.len()]);
+        let out = projected.par_chunks_mut(PANEL).zip(full.par_chunks_mut(PANEL));
+        out.zip(&self.panels).for_each_init(Vec::new, |work: &mut Vec<f64>, ((projected, full), panel)| {
+            let rows = full.len();
+            work.resize(2 * rows, 0.0);
+            panel.prior_column(&self.kernel, &self.arms, &x, full);
+            panel.inner(right.as_ref(), work);
+            let (by_v, by_lambda) = work.split_at(rows);
+            projected.copy_from_slice(by_v);
+            for i in 0..rows {
+                full[i] = full[i] / self.lambda - by_lambda[i] + by_v[i];
+            }
         });
-        covariances
+        Covariances { full, projected }
+    }
+
+    /// A bound from above of `log det(K / lambda + I)` over the pulls of the last change of data, running ones included. It
+    /// is exact if the dictionary holds every arm that was pulled.
+    ///
+    /// With `K = Q + R`, what the dictionary explains and the rest, both positive: `det(I + (Q + R) / lambda)` is at most
+    /// `det(I + Q / lambda) det(I + R / lambda)`. The first factor is `det(V / lambda)`; the second is at most the product of
+    /// its diagonal (Hadamard), where an arm of `n` pulls counts once, with `n` times its residual variance.
+    pub fn log_det_bound(&self) -> f64 {
+        let explained = self.v_factor.log_det() - self.components() as f64 * self.lambda.ln();
+        let rest =
+            self.pulled.iter().zip(&self.counts).map(|(arm, n)| (*n as f64 * self.residual(*arm)).ln_1p());
+        explained.max(0.0) + rest.sum::<f64>()
     }
 
     /// Inner products of every arm's embedding with the columns of `right` (m x q), arm by arm: A x q, row-major.
@@ -257,7 +297,7 @@ impl Nystrom {
 
     /// Forgets everything and embeds all arms by this dictionary, of arms with pulls.
     pub fn rebuild(&mut self, data: &PullsByArm, dictionary: &[usize]) -> Result<(), NotPositiveDefinite> {
-        let (dictionary, l_s) = independent(&self.kernel, &self.arms, dictionary);
+        let (dictionary, l_s) = independent(&self.kernel, &self.arms, dictionary, self.lambda);
         let atoms = self.arms.select(&dictionary);
         let m = dictionary.len();
         let (kernel, arms) = (&self.kernel, &self.arms);
@@ -331,41 +371,64 @@ fn for_each_panel(panels: &mut [Panel], m: usize, each: impl Fn(&mut Panel, &mut
     }
 }
 
-/// Appends a row unless it is spanned by those before.
-fn appended(factor: &mut Cholesky, row: &mut [f64], diagonal: f64, prior: f64) -> bool {
+/// Appends a row unless it is spanned by those before, up to a residual variance of `least`.
+fn appended(factor: &mut Cholesky, row: &mut [f64], diagonal: f64, least: f64) -> bool {
     let mut solved = row.to_vec();
     factor.solve_lower(&mut solved);
     let pivot = diagonal - vector::dot(&solved, &solved);
-    let independent = pivot > SPANNED * prior;
+    let independent = pivot > least;
     if independent {
         factor.append(row, diagonal);
     }
     independent
 }
 
-/// The arms among `wanted` that the ones before them do not span, and the factor of their covariance.
-fn independent(kernel: &Kernel, arms: &Arms, wanted: &[usize]) -> (Vec<usize>, Cholesky) {
+/// The arms among `wanted` that the others do not span, by falling residual variance, and the factor of their covariance.
+fn independent(kernel: &Kernel, arms: &Arms, wanted: &[usize], lambda: f64) -> (Vec<usize>, Cholesky) {
     let points = arms.select(wanted);
-    let whole = Cholesky::factor(wanted.len(), |j, rows| kernel.column(&points, j, &points.point(j), rows));
-    // Most often there are none, and the factorisation in blocks is much faster.
+    let prior: Vec<f64> = (0..points.len()).map(|i| kernel.variance(&points.point(i))).collect();
+    let mut residual = prior.clone();
+    // A Cholesky factorisation with pivots, `columns` those of the factor, in the order of `points`.
+    let (mut order, mut columns) = (Vec::<usize>::new(), Vec::<Vec<f64>>::new());
+    while let Some(next) = (0..points.len())
+        .filter(|i| residual[*i] > ORDERED * negligible(prior[*i], lambda))
+        .max_by(|a, b| residual[*a].total_cmp(&residual[*b]).then(b.cmp(a)))
+    {
+        let mut column = vec![0.0; points.len()];
+        kernel.column(&points, 0, &points.point(next), &mut column);
+        for earlier in &columns {
+            vector::axpy(-earlier[next], earlier, &mut column);
+        }
+        let root = residual[next].sqrt();
+        for (column, residual) in column.iter_mut().zip(&mut residual) {
+            *column /= root;
+            *residual -= *column * *column;
+        }
+        residual[next] = 0.0;
+        order.push(next);
+        columns.push(column);
+    }
+    let kept: Vec<usize> = order.iter().map(|i| wanted[*i]).collect();
+    let points = arms.select(&kept);
+    let whole = Cholesky::factor(kept.len(), |j, rows| kernel.column(&points, j, &points.point(j), rows));
     if let Ok(whole) = whole
         && whole.repairs().jitter == 0.0
-        && (0..wanted.len()).all(|j| whole.diagonal(j).powi(2) > SPANNED * kernel.variance(&points.point(j)))
     {
-        return (wanted.to_vec(), whole);
+        return (kept, whole);
     }
-    let (mut kept, mut factor) = (Vec::new(), Cholesky::empty());
+    // The kernel itself is not positive up to rounding: one by one, as far as it is.
+    let (mut sound, mut factor) = (Vec::new(), Cholesky::empty());
     let mut so_far = Points::new(points.dims());
     let mut row = Vec::new();
-    for (i, arm) in wanted.iter().enumerate() {
+    for (i, arm) in kept.iter().enumerate() {
         let x = points.point(i);
         row.resize(so_far.len(), 0.0);
         kernel.column(&so_far, 0, &x, &mut row);
         let prior = kernel.variance(&x);
-        if appended(&mut factor, &mut row, prior, prior) {
+        if appended(&mut factor, &mut row, prior, negligible(prior, lambda)) {
             so_far.push(&x);
-            kept.push(*arm);
+            sound.push(*arm);
         }
     }
-    (kept, factor)
+    (sound, factor)
 }

@@ -177,7 +177,7 @@ fn covariances_are_those_of_equation_2() {
     let mut data = PullsByArm::new();
     (0..10).for_each(|arm| pull(&mut data, arm, 1.0));
     let model = rebuilt(&data, &[0, 3, 6], arms);
-    let own = model.covariances(150)[150];
+    let own = model.covariances(150).full[150];
     assert!((own - model.variance(150)).abs() < 1e-9 / LAMBDA, "{own} {}", model.variance(150));
 }
 
@@ -190,8 +190,49 @@ fn copies_among_the_atoms_are_left_out() {
     let kernel = Kernel::new(Form::SquaredExponential, vec![0.2], 1, 1.0);
     let mut model = Nystrom::new(kernel, LAMBDA, Arms::of_points(points));
     model.rebuild(&data, &[0, 1, 2, 3]).unwrap();
-    assert_eq!(model.dictionary(), [0, 2]);
+    // Of each pair the one that is farther from the other pair, by whatever rounding leaves.
+    let pairs: Vec<usize> = model.dictionary().iter().map(|atom| atom / 2).collect();
+    assert_eq!(pairs, [0, 1]);
     assert!((model.mean(0) - model.mean(1)).abs() < 1e-12);
+}
+
+/// Pulls of neighbours on a line, a tenth of a lengthscale apart: the covariance of the pulled arms is singular to rounding. Without
+/// pivots the embeddings have three times the norm of the kernel. The exact Gaussian process is the measure, for a model built
+/// at once and for one that goes on from batch to batch, atoms in the order of their pulls.
+#[test]
+fn clusters_of_atoms_do_no_harm() {
+    let lambda = 1e-4;
+    let kernel = Kernel::new(Form::SquaredExponential, vec![0.05], 1, 1.0);
+    let line = Points::from_columns(1, &(0..200).map(|i| f64::from(i) / 199.0).collect::<Vec<f64>>());
+    let arms = Arms::of_points(line.clone());
+    for seed in 0..20 {
+        let mut rng = stream(100 + seed);
+        let pulls: Vec<usize> = (0..80).map(|_| rng.random_range(0..200) / rng.random_range(1..9)).collect();
+        let mut data = PullsByArm::new();
+        let mut grown = Nystrom::new(kernel.clone(), lambda, arms.clone());
+        for batch in pulls.chunks(2) {
+            batch.iter().for_each(|arm| pull(&mut data, *arm, 0.5));
+            let mut dictionary = grown.dictionary().to_vec();
+            dictionary.extend(batch.iter().filter(|arm| !grown.is_spanned(**arm)));
+            dictionary.sort_unstable();
+            dictionary.dedup();
+            grown.advance(&data, &dictionary).unwrap();
+        }
+        let mut built = Nystrom::new(kernel.clone(), lambda, arms.clone());
+        built.rebuild(&data, &data.keys().copied().collect::<Vec<_>>()).unwrap();
+        let points =
+            Points::from_columns(1, &pulls.iter().map(|arm| line.point(*arm)[0]).collect::<Vec<f64>>());
+        let gp = Gp::new(kernel.clone(), points, &[0.5; 80], vec![lambda; 80]).unwrap();
+        let exact = gp.marginals(&line);
+        for (name, model) in [("built", &built), ("grown", &grown)] {
+            for arm in 0..200 {
+                let variance = exact.variance[arm] / lambda;
+                let gap = (model.variance(arm) - variance).abs() / (1.0 + variance);
+                assert!(gap < 0.02, "{name}, {seed}, {arm}: {} {variance}", model.variance(arm));
+                assert!((model.mean(arm) - exact.mean[arm]).abs() < 0.02, "{name}, {seed}, {arm}");
+            }
+        }
+    }
 }
 
 /// As ill-conditioned as in the experiments (a ridge of 1e-4, hundreds of arms within a few lengthscales): after as many
@@ -218,7 +259,8 @@ fn rounding_does_not_add_up_between_rebuilds() {
     let mut fresh = Nystrom::new(kernel(), lambda, arms);
     fresh.rebuild(&data, model.dictionary()).unwrap();
     assert!(model.work.advances > 50, "{:?}", model.work);
-    assert_eq!(fresh.dictionary().len(), model.dictionary().len());
+    // Built at once in the best order, it may find an atom more that the others span.
+    assert!(fresh.dictionary().len() + 2 >= model.dictionary().len());
     let gap = |arm: usize| (fresh.variance(arm) - model.variance(arm)).abs() / (1.0 + fresh.variance(arm));
     let worst = (0..600).map(gap).fold(0.0, f64::max);
     assert!(worst < 1e-3, "{worst:e}");
@@ -281,44 +323,83 @@ fn lemma_1_bounds_the_shrinking_of_every_variance() {
     }
 }
 
-/// Lemma 3 by the projected covariance `z^T V^-1 z_s`: by Cauchy-Schwarz it holds at every arm. By the covariance of eq. (2),
-/// whose residual part may cancel the other, it need not: a frozen dictionary shrinks along the projected part alone. It
-/// does hold for the exact model, whose dictionary has the picks in it.
+/// `sigma^2 / phi^T (A + B^T B)^-1 phi` of every arm, where the picks `B` count with all of their covariance and not with its
+/// projected part alone: the second ratio of App. B.3.
+fn unprojected_ratios(model: &Nystrom, picks: &[usize]) -> Vec<f64> {
+    let k: Vec<Vec<f64>> = picks.iter().map(|pick| model.covariances(*pick).full).collect();
+    let n = picks.len();
+    let inner = Mat::from_fn(n, n, |i, j| k[i][picks[j]] + if i == j { 1.0 } else { 0.0 }).partial_piv_lu();
+    (0..model.arms().len())
+        .map(|arm| {
+            let column = Mat::from_fn(n, 1, |i, _| k[i][arm]);
+            let solved: Mat<f64> = inner.solve(&column);
+            let reduced: f64 = (0..n).map(|i| column[(i, 0)] * solved[(i, 0)]).sum();
+            model.variance(arm) / (model.variance(arm) - reduced)
+        })
+        .collect()
+}
+
+/// Lemma 3 by the larger of both sums bounds both ratios of App. B.3 at every arm. By the sum of eq. (2) alone, as printed and as
+/// in the authors' code, it need not: the residual part of the covariance may cancel the projected one, and a frozen
+/// dictionary shrinks along the projected part alone. For the exact model the sums are the same.
+///
+/// The proof's "after inversion" does not follow from the line before it, `sigma_t^2 >= sigma^2 - sum k^2`. The bound holds
+/// all the same, by Cauchy and Schwarz: `u^T (I + M)^-1 u >= 1 / u^T (I + M) u` for unit vectors `u`.
 #[test]
-fn lemma_3_holds_where_it_is_projected_or_exact() {
-    let (mut violated, mut cases) = (0, 0);
+fn lemma_3_bounds_the_shrinking_of_every_variance_by_the_larger_sum() {
+    let (mut violated, mut printed_violated, mut cases) = (0, 0, 0);
+    // Rounding of two solves, relative.
+    let above = |ratio: f64, bound: f64| u32::from(ratio > bound * (1.0 + 1e-7));
     for seed in 0..60 {
         let (before, data, picks) = random_case(seed);
         let frozen = after(&before, &data, &picks, false);
+        let unprojected = unprojected_ratios(&before, &picks);
         let full = exactly(&before, &data);
         let exact = after(&full, &data, &picks, true);
-        let covariances: Vec<Vec<f64>> = picks.iter().map(|pick| before.covariances(*pick)).collect();
-        let exact_covariances: Vec<Vec<f64>> = picks.iter().map(|pick| full.covariances(*pick)).collect();
-        let solved: Vec<Vec<f64>> = picks
-            .iter()
-            .map(|pick| {
-                let mut t = before.embedding(*pick);
-                before.v_factor().solve(&mut t);
-                t
-            })
-            .collect();
+        let covariances: Vec<Covariances> = picks.iter().map(|pick| before.covariances(*pick)).collect();
+        let exact_covariances: Vec<Covariances> = picks.iter().map(|pick| full.covariances(*pick)).collect();
+        let squares = |of: &dyn Fn(&Covariances) -> f64, all: &[Covariances]| -> f64 {
+            all.iter().map(|c| of(c).powi(2)).sum()
+        };
         for arm in 0..150 {
-            let z = before.embedding(arm);
-            let projected: f64 = solved.iter().map(|t| vector::dot(&z, t).powi(2)).sum();
+            let (by_full, by_projected) =
+                (squares(&|c| c.full[arm], &covariances), squares(&|c| c.projected[arm], &covariances));
+            let bound = 1.0 + by_full.max(by_projected) / before.variance(arm);
             let ratio = before.variance(arm) / frozen.variance(arm);
-            let bound = 1.0 + projected / before.projected(arm).max(1e-12);
-            assert!(ratio <= bound * (1.0 + 1e-7), "seed {seed}, arm {arm}: {ratio} > {bound}");
-            let by_equation_2 =
-                1.0 + covariances.iter().map(|c| c[arm].powi(2)).sum::<f64>() / before.variance(arm);
-            violated += u32::from(ratio > by_equation_2 * (1.0 + 1e-7));
+            violated += above(ratio, bound) + above(unprojected[arm], bound);
+            printed_violated += above(ratio, 1.0 + by_full / before.variance(arm));
+            let bound = 1.0 + squares(&|c| c.full[arm], &exact_covariances) / full.variance(arm);
+            // A hundred times the rounding: the variances of the exact model are smaller.
+            violated += above(full.variance(arm) / exact.variance(arm) / (1.0 + 1e-6), bound);
             cases += 1;
-            let ratio = full.variance(arm) / exact.variance(arm);
-            let bound =
-                1.0 + exact_covariances.iter().map(|c| c[arm].powi(2)).sum::<f64>() / full.variance(arm);
-            assert!(ratio <= bound * (1.0 + 1e-6), "exact, seed {seed}, arm {arm}: {ratio} > {bound}");
         }
     }
-    assert!(violated > 0, "the remark above has lost its example: 0 of {cases}");
+    assert_eq!(violated, 0, "of {cases} arms");
+    assert!(printed_violated > 0, "the remark above has lost its example");
+}
+
+/// The bound of the determinant: exact with every arm in the dictionary, above it with fewer, repeats and running pulls included.
+#[test]
+fn the_bound_of_the_determinant_is_one() {
+    let mut loose = 0;
+    for seed in 0..60 {
+        let (model, data, picks) = random_case(seed);
+        let model = after(&model, &data, &picks, false);
+        let mut all = data.clone();
+        picks.iter().for_each(|arm| all.entry(*arm).or_default().running += 1);
+        let pulls: Vec<usize> = all.iter().flat_map(|(arm, p)| vec![*arm; p.count()]).collect();
+        let k = |i: usize, j: usize| {
+            covariance(&kernel(), &model.arms().point(pulls[i]), &model.arms().point(pulls[j])) / LAMBDA
+        };
+        let ridge = |i, j| if i == j { 1.0 } else { 0.0 };
+        let matrix = Mat::from_fn(pulls.len(), pulls.len(), |i, j| k(i, j) + ridge(i, j));
+        let log_det = factor(&matrix).unwrap().log_det();
+        assert!(model.log_det_bound() > log_det - 1e-6, "{seed}: {} {log_det}", model.log_det_bound());
+        loose += u32::from(model.log_det_bound() > log_det + 0.1);
+        let exact = exactly(&model, &all).log_det_bound();
+        assert!((exact - log_det).abs() < 1e-6, "{seed}: {exact} {log_det}");
+    }
+    assert!(loose > 30, "{loose} of 60: the dictionaries leave nothing out");
 }
 
 /// The exact model of the same pulls.

@@ -40,6 +40,56 @@ pub enum Coins {
     Fresh,
 }
 
+/// How `qbar` grows with the pulls `t`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum QbarSchedule {
+    /// It is `sparse.qbar` at every step, as in the paper's experiments.
+    #[default]
+    #[serde(rename = "fixed")]
+    Fixed,
+    /// `8 log(4 t / delta)`, Theorem 1; `sparse.qbar` does not count.
+    #[serde(rename = "theorem-1")]
+    Theorem1,
+    /// `72 C log(4 t / delta)`, Theorem 2; `sparse.qbar` does not count.
+    #[serde(rename = "theorem-2")]
+    Theorem2,
+}
+
+impl QbarSchedule {
+    /// The schedule for a factor `C` and a probability `delta`.
+    pub(crate) fn growth(self, c: f64, delta: f64) -> Option<QbarGrowth> {
+        let factor = match self {
+            Self::Fixed => return None,
+            Self::Theorem1 => 8.0,
+            Self::Theorem2 => 72.0 * c,
+        };
+        Some(QbarGrowth { factor, delta })
+    }
+}
+
+/// `factor * log(4 t / delta)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct QbarGrowth {
+    factor: f64,
+    delta: f64,
+}
+
+impl QbarGrowth {
+    pub(super) fn at(self, t: usize) -> f64 {
+        self.factor * (4.0 * t.max(1) as f64 / self.delta).ln()
+    }
+}
+
+/// Atoms that coins chose, and those that there was room for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shortfall {
+    /// How many won their coins.
+    pub(super) wanted: usize,
+    /// All probabilities were multiplied by this, as if `qbar` were at most so much smaller.
+    pub(super) scale: f64,
+}
+
 impl SparseConfig {
     /// The probability that an arm of this many pulls and this variance becomes an atom.
     pub(super) fn probability(&self, pulls: usize, variance: f64) -> f64 {
@@ -66,11 +116,12 @@ pub(super) fn coin(seed: u64, arm: usize, toss: u64) -> f64 {
 }
 
 impl ArmsState {
-    /// Samples a dictionary of pulled arms by coins; atoms of `before` stay in order.
+    /// Samples a dictionary of pulled arms by coins (Alg. 1, l. 11 to 16); atoms of `before` stay in order. Notes whether
+    /// `max_atoms` cut it.
     pub(super) fn sample(
-        &self,
+        &mut self,
         config: &SparseConfig,
-        variance: impl Fn(usize) -> f64,
+        variance: impl Fn(&Nystrom, usize) -> f64,
         before: &[usize],
     ) -> Vec<usize> {
         let toss = if config.coins == Coins::Kept { 0 } else { self.sparse.batches };
@@ -79,16 +130,22 @@ impl ArmsState {
             .data
             .iter()
             .map(|(arm, pulls)| {
-                (*arm, coin(self.sparse.seed, *arm, toss) / config.probability(pulls.count(), variance(*arm)))
+                (
+                    *arm,
+                    coin(self.sparse.seed, *arm, toss)
+                        / config.probability(pulls.count(), variance(&self.model, *arm)),
+                )
             })
             .collect();
         // Too many atoms: keep the `max_atoms` smallest shares. `u / p < limit` is `u < limit p`, so this scales all
         // probabilities by the same factor.
         let mut limit = 1.0;
         let mut shares: Vec<f64> = used.values().copied().filter(|share| *share < 1.0).collect();
+        self.shortfall = None;
         if shares.len() > config.max_atoms {
             shares.sort_by(f64::total_cmp);
             limit = shares[config.max_atoms];
+            self.shortfall = Some(Shortfall { wanted: shares.len(), scale: limit });
         }
         let is_atom = |arm: &&usize| used.get(*arm).is_some_and(|share| *share < limit);
         let mut atoms: Vec<usize> = before.iter().filter(is_atom).copied().collect();
@@ -104,12 +161,13 @@ impl ArmsState {
 
     /// Samples a dictionary for data without one, by a falling ridge (BLESS); with an old one, only its last step.
     pub(super) fn bless(
-        &self,
+        &mut self,
         config: &SparseConfig,
         before: Vec<usize>,
     ) -> Result<Vec<usize>, NotPositiveDefinite> {
         let everything = config.qbar == EVERYTHING;
         if everything || self.data.len() <= SMALL.min(config.max_atoms) {
+            self.shortfall = None;
             return Ok(self.data.keys().copied().collect());
         }
         let pulled: Vec<usize> = self.data.keys().copied().collect();
@@ -117,7 +175,7 @@ impl ArmsState {
         let points = self.model.arms().select(&pulled);
         let data: PullsByArm = self.data.values().enumerate().map(|(i, pulls)| (i, *pulls)).collect();
         let pulls: usize = self.data.values().map(Pulls::count).sum();
-        let kernel = self.model.kernel();
+        let kernel = self.model.kernel().clone();
         let mut ridge = self.model.lambda();
         let mut atoms = before;
         if atoms.is_empty() {
@@ -131,7 +189,7 @@ impl ArmsState {
             let mut small = Nystrom::new(kernel.clone(), ridge, Arms::of_points(points.clone()));
             let known: Vec<usize> = atoms.iter().filter_map(|atom| place.get(atom).copied()).collect();
             small.rebuild(&data, &known)?;
-            atoms = self.sample(config, |arm| small.variance(place[&arm]), &[]);
+            atoms = self.sample(config, |_, arm| small.variance(place[&arm]), &[]);
             if ridge <= self.model.lambda() {
                 return Ok(atoms);
             }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rand::SeedableRng;
 
 use super::SparseConfig;
+use super::dictionary::Shortfall;
 use crate::error::Result;
 use crate::math::cholesky::NotPositiveDefinite;
 use crate::math::rng::Stream;
@@ -31,6 +32,8 @@ pub struct ArmsState {
     choices: usize,
     /// Used in place of failures.
     worst: f64,
+    /// What `max_atoms` left out of the dictionary of this batch.
+    pub(super) shortfall: Option<Shortfall>,
     /// Arms by their bits, if the space is not a pool.
     lookup: HashMap<Vec<u64>, usize>,
 }
@@ -109,7 +112,8 @@ impl ArmsState {
         });
         let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
         let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
-        Ok(Self { model, data: PullsByArm::new(), told: 0, sparse, fit, choices, worst, lookup })
+        let data = PullsByArm::new();
+        Ok(Self { model, data, told: 0, sparse, fit, choices, worst, shortfall: None, lookup })
     }
 
     /// Rebuilds the model after the batches of `sparse`; `None` if they speak of arms that there are not, as when the number of arms
@@ -160,7 +164,7 @@ impl ArmsState {
             let dictionary = if self.model.dictionary().is_empty() {
                 self.bless(config, before)?
             } else {
-                self.sample(config, |arm| self.model.variance(arm), &before)
+                self.sample(config, Nystrom::variance, &before)
             };
             (self.told, self.data) = (0, PullsByArm::new());
             self.apply(history, BatchStart { added: dictionary, ..start })?;
@@ -169,7 +173,7 @@ impl ArmsState {
         let mut start = BatchStart { running: self.arms_of(running), told, ..BatchStart::default() };
         let (told, data) = (self.told, self.data.clone());
         self.collect(history, &start);
-        let wanted = self.sample(config, |arm| self.model.variance(arm), &before);
+        let wanted = self.sample(config, Nystrom::variance, &before);
         (self.told, self.data) = (told, data);
         start.removed = without(&before, &wanted);
         start.added = without(&wanted, &before);
