@@ -81,12 +81,20 @@ impl Table {
 
     /// The same with a last column of that heading: what is known of a problem from elsewhere.
     pub fn matrix_beside(summary: &Summary, heading: &str, known: impl Fn(&str) -> String) -> Self {
-        let mut table = Self::matrix(summary);
-        table.header.push(heading.into());
-        for (row, problem) in table.rows.iter_mut().zip(&summary.problems) {
-            row.push(known(problem));
-        }
-        table
+        Self::matrix(summary).beside(heading, summary.problems.iter().map(|problem| known(problem)))
+    }
+
+    /// The table with one more column.
+    ///
+    /// # Panics
+    /// When there are more or fewer cells than rows.
+    #[must_use]
+    pub fn beside(mut self, heading: &str, cells: impl IntoIterator<Item = String>) -> Self {
+        let cells: Vec<String> = cells.into_iter().collect();
+        assert_eq!(cells.len(), self.rows.len(), "cells of a column");
+        self.header.push(heading.into());
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        self
     }
 
     /// Writes the table, a line for each row and one under the header.

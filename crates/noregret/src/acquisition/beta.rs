@@ -12,9 +12,10 @@
 //! | `\|D\|`       | `candidates`       | size of a finite set of points                                 |
 //! | `d`           | `dims`             | dimensions of the box                                          |
 //! # Departures
-//! [`BetaSchedule::Chowdhury`] takes the information gain realised by the data at hand in place of the largest that
-//! any `t - 1` points could bring, which nobody can compute: never more, so the weight is at most the paper's, and
-//! the step of the proof which bounds the one by the other is not needed. [`BetaSchedule::Srinivas`] on a box sets the
+//! [`BetaSchedule::Chowdhury`] takes the information gain realised by the data at hand, initial design included, in place of the
+//! largest that as many points could bring, which nobody can compute: never more than that, and the step of the proof which bounds
+//! the one by the other is not needed. (The paper's `gamma_{t-1}` leaves the initial points out: with many of them ours can be
+//! larger.) [`BetaSchedule::Srinivas`] on a box sets the
 //! constants of the kernel that Theorem 2 leaves open, `a = b = 1`, on the unit cube, `r = 1`.
 
 use std::f64::consts::PI;

@@ -1,7 +1,13 @@
 //! The best of finitely many points: a pool, a random grid, a Sobol grid.
 //!
 //! Random grid search is enough for sublinear regret if the grid grows with the rounds (Kim et al. 2025, Theorems 7
-//! and 8, Assumption 5): `|X_t| = c t`, fresh uniform points in every round.
+//! and 8, Assumption 5): `|X_t| = c t`, fresh uniform points in every round; Remark 10 has `t^2` and `t^d`.
+//!
+//! # Departures
+//! - A grid that grows stops at [`super::solver::LARGEST_GRID`] points: `t^d` reaches it in round 100 in three dimensions, in round
+//!   10 in six. From there on the theorems no longer apply.
+//! - `t` counts the points that the model has chosen, those of a batch one by one; the paper has one point a round.
+//! - Points that may not be suggested again are passed over. Uniform points of a box are never such.
 
 use super::{Maximize, MaximizeError, Maximum, Region, Work};
 use crate::acquisition::Acquisition;

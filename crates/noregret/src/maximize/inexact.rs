@@ -8,11 +8,17 @@
 //! | `alpha_t`  | utility   | made non-negative by subtracting its smallest value over the reference points      |
 //! | `alpha_t*` | `best`    | its maximum: unknown, so the best of a stronger reference solve and the chosen point |
 //! | `eta_t`    | `eta_hat` | `alpha_t(x_t) / alpha_t*`, in [0, 1]                                               |
-//! | `M_T`      | `m_hat`   | `sum_t (1 - eta_t)`                                                                |
+//! | `eta~_t`   |           | the worst accuracy of the solver in round `t`, over all that it may return: not known |
+//! | `M_T`      |           | `sum_t (1 - eta~_t)`, of which `m_hat` is the realised part                        |
+//! |            | `m_hat`   | `sum_t (1 - eta_t)`                                                                |
 //!
 //! # Departures
-//! `eta` depends on the shift; ours is named [`SHIFT`]. The reference is solved on a schedule, and rounds in between take
-//! over the last estimate. The adaptive grid is the "adaptive inexact optimization" that section 6 leaves open: it
+//! The paper's `M_T` sums the worst case `eta~_t`, a number below every `eta_t` that the solver's chance could give. It cannot be
+//! observed (for a random grid it is 0: all points may fall where the utility is smallest), so `m_hat` sums what was realised, and is
+//! at most `M_T`. The proof of Theorem 3 needs no more: it bounds the regret by the realised sum first. `eta` depends on the shift;
+//! App. A.2 adds the constant `B`, ours is named [`SHIFT`]. The maximum is that of a stronger solve, so `eta_hat` may be too
+//! large, never too small. The reference is solved on a schedule, and rounds in between take over the last estimate. The adaptive
+//! grid is the "adaptive inexact optimization" that section 6 leaves open: it
 //! doubles when the accumulated inexactness exceeds `budget * sqrt(t)` and shrinks while it is below half of that.
 
 use serde::{Deserialize, Serialize};

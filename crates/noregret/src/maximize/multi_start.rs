@@ -18,7 +18,8 @@ pub struct MultiStart {
     pub grid: usize,
     /// How to climb.
     pub climber: Climber,
-    /// Count only climbs that met a tolerance, if there are any, as the authors of Kim et al. 2025 do.
+    /// Count only climbs that met a tolerance, if there are any, as the authors of Kim et al. 2025 do. The starts count all the same,
+    /// as they do not there: one of them wins only if a climb from it failed and all others ended lower.
     pub only_converged: bool,
 }
 

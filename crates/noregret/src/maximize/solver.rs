@@ -18,8 +18,9 @@ const POLISHED: Range = Range::new(0.0, 1_000.0);
 /// Points of a grid cost 8 bytes for each parameter.
 const GRID: Range = Range::new(1.0, 1e7);
 /// A grid that grows ends here, where a round takes minutes.
-const LARGEST_GRID: usize = 1_000_000;
+pub const LARGEST_GRID: usize = 1_000_000;
 const PER_ROUND: Range = Range::new(1.0, 1e5);
+const POWER: Range = Range::new(0.0, 20.0);
 const BUDGET: Range = Range::new(1e-9, 1e9);
 const FIRST: Range = Range::new(1.0, 1e6);
 const STARTS: Range = Range::new(1.0, 10_000.0);
@@ -45,12 +46,16 @@ pub enum Solver {
         #[cfg_attr(feature = "schema", schemars(transform = POLISHED.stated()))]
         polished: usize,
     },
-    /// `per_round * t` fresh uniform points in round `t` (at most a million), or `size` if given.
+    /// `per_round * t^power` fresh uniform points in round `t` (at most a million), or `size` if given.
     RandomGrid {
-        /// The constant `c` of `|X_t| = c t`. From 1 to 1e5.
+        /// The constant `c` of `|X_t| = c t^power`. From 1 to 1e5.
         #[serde(default = "defaults::per_round")]
         #[cfg_attr(feature = "schema", schemars(transform = PER_ROUND.stated()))]
         per_round: usize,
+        /// The growth of the grid: 1 is linear (Theorems 7 and 8), 2 and the dimension are those of Remark 10. From 0 to 20.
+        #[serde(default = "defaults::power")]
+        #[cfg_attr(feature = "schema", schemars(transform = POWER.stated()))]
+        power: f64,
         /// A fixed size in place of a growing one. From 1 to 1e7.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(transform = GRID.stated()))]
@@ -143,6 +148,9 @@ mod defaults {
     pub(super) fn per_round() -> usize {
         100
     }
+    pub(super) fn power() -> f64 {
+        1.0
+    }
     pub(super) fn sobol() -> usize {
         1_024
     }
@@ -172,8 +180,9 @@ impl Solver {
                 CANDIDATES.check("solver.candidates", *candidates)?;
                 POLISHED.check("solver.polished", *polished)
             }
-            Solver::RandomGrid { per_round, size } => {
+            Solver::RandomGrid { per_round, power, size } => {
                 PER_ROUND.check("solver.per_round", *per_round)?;
+                POWER.check("solver.power", *power)?;
                 GRID.check("solver.size", *size)
             }
             Solver::SobolGrid { size } => GRID.check("solver.size", *size),
@@ -196,7 +205,7 @@ impl Solver {
     pub fn most_points(&self) -> (&'static str, usize) {
         match self {
             Solver::Auto { candidates, .. } => ("solver.candidates", *candidates),
-            Solver::RandomGrid { per_round, size: None } => ("solver.per_round", *per_round),
+            Solver::RandomGrid { per_round, size: None, .. } => ("solver.per_round", *per_round),
             Solver::RandomGrid { size: Some(size), .. } | Solver::SobolGrid { size } => {
                 ("solver.size", *size)
             }
@@ -222,9 +231,9 @@ impl Solver {
     pub fn build(&self, t: usize, dims: usize, grid: Option<usize>) -> Option<Box<dyn Maximize>> {
         Some(match self {
             Solver::Auto { .. } => return None,
-            Solver::RandomGrid { per_round, size } => Box::new(RandomGrid {
-                size: size.unwrap_or(per_round.saturating_mul(t + 1).min(LARGEST_GRID)),
-            }),
+            Solver::RandomGrid { per_round, power, size } => {
+                Box::new(RandomGrid { size: size.unwrap_or_else(|| grid_size(*per_round, *power, t + 1)) })
+            }
             Solver::AdaptiveGrid { first, .. } => Box::new(RandomGrid { size: grid.unwrap_or(*first) }),
             Solver::SobolGrid { size } => Box::new(SobolGrid { size: *size }),
             Solver::Lbfgsb(local) => local.build(LocalMethod::Lbfgsb(Lbfgsb {
@@ -247,6 +256,13 @@ impl Solver {
             })),
         })
     }
+}
+
+/// Points of a growing grid in round `t`, counted from 1: `per_round t^power`, rounded up, at most [`LARGEST_GRID`].
+pub fn grid_size(per_round: usize, power: f64, t: usize) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, then is capped")]
+    let size = (per_round as f64 * (t as f64).powf(power)).ceil() as usize;
+    size.clamp(1, LARGEST_GRID)
 }
 
 impl LocalConfig {
@@ -335,7 +351,7 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let grid = parse(r#"{"name": "random-grid", "size": 50}"#).unwrap();
-        assert_eq!(grid, Solver::RandomGrid { per_round: 100, size: Some(50) });
+        assert_eq!(grid, Solver::RandomGrid { per_round: 100, power: 1.0, size: Some(50) });
         let local =
             parse(r#"{"name": "cg", "starts": 3, "finite_difference": 1e-8, "discrete": "round"}"#).unwrap();
         let expected = LocalConfig {
@@ -356,6 +372,22 @@ mod tests {
         let error = parse(r#"{"name": "newton"}"#).unwrap_err().to_string();
         assert!(error.contains("newton") && error.contains("lbfgsb"), "{error}");
         assert!(parse(r#"{"size": 3}"#).is_err());
+    }
+
+    /// Assumption 5 and Remark 10: `t`, `t^2` and `t^d` points, up to a limit.
+    #[test]
+    fn grids_grow_as_their_power_says() {
+        assert_eq!([1, 2, 7].map(|t| grid_size(100, 1.0, t)), [100, 200, 700]);
+        assert_eq!([1, 2, 7].map(|t| grid_size(1, 2.0, t)), [1, 4, 49]);
+        assert_eq!([1, 2, 7, 100, 101].map(|t| grid_size(1, 3.0, t)), [1, 8, 343, 1_000_000, LARGEST_GRID]);
+        assert_eq!((grid_size(50, 0.0, 9), grid_size(1, 20.0, usize::MAX)), (50, LARGEST_GRID));
+        let cubic = parse(r#"{"name": "random-grid", "per_round": 2, "power": 3}"#).unwrap();
+        let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
+        let mut rng = Seed(0).stream(Purpose::Candidates, 0, 0);
+        let found = cubic.build(3, 2, None).unwrap().maximize(&Hill, &region, &mut rng).unwrap();
+        assert_eq!(found.work.values, 2 * 4 * 4 * 4);
     }
 
     #[test]
@@ -385,9 +417,9 @@ mod tests {
             let maximizer = solver.build(t, 1, grid).unwrap();
             maximizer.maximize(&FromFn(|u: &[f64]| u[0]), &region, &mut rng).unwrap().work.values
         };
-        let growing = Solver::RandomGrid { per_round: 10, size: None };
+        let growing = Solver::RandomGrid { per_round: 10, power: 1.0, size: None };
         assert_eq!([0, 1, 9].map(|t| looked_at(&growing, t, None)), [10, 20, 100]);
-        assert_eq!(looked_at(&Solver::RandomGrid { per_round: 10, size: Some(7) }, 9, None), 7);
+        assert_eq!(looked_at(&Solver::RandomGrid { per_round: 10, power: 1.0, size: Some(7) }, 9, None), 7);
         let adaptive = Solver::AdaptiveGrid { budget: 0.1, first: 16 };
         assert_eq!([None, Some(40)].map(|grid| looked_at(&adaptive, 5, grid)), [16, 40]);
     }

@@ -19,6 +19,12 @@ pub struct Memo {
     pub fit: Option<Fit>,
     /// The accumulated inexactness.
     pub ledger: Ledger,
+    /// The rounds of an algorithm whose weights depend on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
+    /// The initial exploration of TS-RSR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored: Option<Explored>,
     /// The dictionary of a sparse model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<Sparse>,
@@ -46,6 +52,12 @@ impl Memo {
         if [rounds, measured, next].iter().any(|count| *count as u64 > MOST) {
             return Err("there were too many rounds");
         }
+        if self.rounds.is_some_and(|rounds| rounds.begun as u64 > MOST || rounds.told > evaluations) {
+            return Err("a round of the model knows what was not told");
+        }
+        if self.explored.is_some_and(|explored| !explored.is_sound(trials)) {
+            return Err("more was explored than there are trials");
+        }
         if self.sparse.as_ref().is_some_and(|sparse| !sparse.is_sound(dims, evaluations)) {
             return Err("a batch of the sparse model knows what was not told");
         }
@@ -53,6 +65,34 @@ impl Memo {
             return Err("the network was trained on what was not told");
         }
         Ok(())
+    }
+}
+
+/// The rounds of a study, as its log tells them: a proposal of the model begins a round if a result was told since the last one, and
+/// continues that one if none was. So a round is a batch, whether its points were asked for at once or one by one; with workers that
+/// ask for a point whenever a result arrives, every point is a round of its own. The initial design does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// Rounds begun, the present one included.
+    pub begun: usize,
+    /// Evaluations told when the first one began: the initial data.
+    pub initial: usize,
+    /// Evaluations told when the present one began.
+    pub told: usize,
+}
+
+/// The initial exploration of TS-RSR: the points that were chosen by their deviation alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explored {
+    /// Their number.
+    pub points: usize,
+    /// The information gained by them, given everything before each.
+    pub gain: f64,
+}
+
+impl Explored {
+    fn is_sound(self, trials: usize) -> bool {
+        self.points <= trials && self.gain.is_finite() && self.gain >= 0.0
     }
 }
 
@@ -246,6 +286,8 @@ mod tests {
             sparse("[[0.5]]", &format!("[{},{}]", start(1), start(3))),
             fit(0.5, 1.0),
             check(r#"{"design":{"seed":1,"used":5}}"#),
+            check(r#"{"rounds":{"begun":9,"initial":1,"told":3}}"#),
+            check(r#"{"explored":{"points":5,"gain":0.5}}"#),
         ] {
             assert_eq!(sound, Ok(()));
         }
@@ -260,6 +302,10 @@ mod tests {
             fit(0.0, 1.0),
             fit(0.5, -1.0),
             check(r#"{"design":{"seed":1,"used":4611686018427387904}}"#),
+            check(r#"{"rounds":{"begun":9,"initial":1,"told":4}}"#),
+            check(r#"{"rounds":{"begun":18446744073709551615,"initial":1,"told":3}}"#),
+            check(r#"{"explored":{"points":6,"gain":0.5}}"#),
+            check(r#"{"explored":{"points":5,"gain":-0.5}}"#),
             check(
                 r#"{"ledger":{"rounds":18446744073709551615,"measured":0,"eta_hat":null,"m_hat":0,"next":0,"grid":null}}"#,
             ),

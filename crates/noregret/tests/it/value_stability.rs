@@ -83,6 +83,10 @@ fn small(algorithm: &str) -> Value {
 /// Branches of the algorithms that no default takes, each on the spaces where it makes a difference.
 fn variants() -> Vec<(&'static str, &'static str, Value, &'static [&'static str])> {
     let sgd = json!({"name": "epochs", "method": "sgd", "rate": 0.05, "epochs": 5, "batch": 4, "warm": true});
+    let published = json!({
+        "name": "epochs", "method": "sgd", "rate": 0.01, "epochs": 10, "decay": 0.001, "loss": "mean-shared-decay", "toward": "zero",
+        "warm": true, "shorten": false,
+    });
     let near = json!({"every": 2, "finish": 0.5, "elsewhere": {"name": "sqrt-log"}});
     let mut all: Vec<(&str, &str, Value, &[&str])> = vec![
         ("random-grid", "gp-ucb", json!({"solver": {"name": "random-grid"}}), &["box", "mixed"]),
@@ -115,6 +119,13 @@ fn variants() -> Vec<(&'static str, &'static str, Value, &'static [&'static str]
             &["box", "pool"],
         ),
         ("diagonal", "neural-ucb", json!({"variance": "diagonal"}), &["mixed"]),
+        (
+            "published",
+            "neural-ts",
+            json!({"training": published, "variance": "accumulated", "start": "pytorch"}),
+            &["box", "pool"],
+        ),
+        ("constant", "deep-ensemble", json!({"redraw": false, "regularize": false}), &["box"]),
         ("uncertainty", "sto-bnts-linear", json!({"initial": "uncertainty", "redraw": false}), &["box"]),
         (
             "descent",

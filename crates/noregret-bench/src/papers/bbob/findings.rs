@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::EVALUATIONS;
+use super::{EVALUATIONS, PRINTED};
+use crate::papers::neural_bo::NU;
 use crate::report::statistics::mean;
 use crate::report::table::compact;
 use crate::report::{LinePanel, LinePlot, Point, Record, Series, Table};
@@ -21,9 +22,9 @@ const GROUPS: [(&str, u32); 5] = [
 ];
 
 /// The records of an experiment, and what occurs in them.
-struct BbobRecords<'a> {
+pub(super) struct BbobRecords<'a> {
     records: Vec<&'a Record>,
-    dimensions: Vec<u32>,
+    pub(super) dimensions: Vec<u32>,
     algorithms: Vec<String>,
 }
 
@@ -45,6 +46,7 @@ pub(super) fn report(output: &mut Output<'_>) -> Result<(), BenchError> {
     let _ = writeln!(text, "The same by groups of functions\n{}", runs.by_group());
     let _ =
         writeln!(text, "Seconds a suggestion, the initial design included\n{}", runs.by_dimension(seconds));
+    text += &runs.verdict();
     let svg = output.wants_figures().then(|| runs.figure().to_svg()).transpose()?;
     output.text(text)?;
     svg.map_or(Ok(()), |svg| output.figure("targets", &svg))
@@ -70,7 +72,7 @@ fn final_share(runs: &[&Record]) -> String {
 }
 
 impl<'a> BbobRecords<'a> {
-    fn of(records: &'a [Record]) -> Self {
+    pub(super) fn of(records: &'a [Record]) -> Self {
         let records: Vec<&Record> = records.iter().collect();
         let dimensions = distinct(&records, dims);
         let algorithms = distinct(&records, |record| record.algorithm.clone());
@@ -105,6 +107,49 @@ impl<'a> BbobRecords<'a> {
             first = last + 1;
         }
         table
+    }
+
+    /// The share of an algorithm in so many dimensions; of Neural-BO that of its best `nu`. Nothing if it was not run there.
+    pub(super) fn share_of(&self, d: u32, name: &str) -> Option<f64> {
+        let of = |name: &str| {
+            let runs = chosen(&self.records, |run| dims(run) == d && run.algorithm == name);
+            runs.first().map(|run| share(&runs, run.evaluations))
+        };
+        let variants = NU.iter().filter(|_| name == "neural-bo").filter_map(|(name, _)| of(name));
+        of(name).into_iter().chain(variants).reduce(f64::max)
+    }
+
+    /// The rank of Neural-BO among the methods of the paper, and how many were run; nothing unless it was run with others.
+    pub(super) fn rank(&self, d: u32) -> Option<(usize, usize)> {
+        let own = self.share_of(d, "neural-bo")?;
+        let rivals: Vec<f64> = PRINTED[1..].iter().filter_map(|name| self.share_of(d, name)).collect();
+        let ahead = rivals.iter().filter(|rival| **rival > own).count();
+        (!rivals.is_empty()).then_some((ahead + 1, rivals.len() + 1))
+    }
+
+    /// "Our method was found to outperform other baselines": section 7.1.
+    fn verdict(&self) -> String {
+        let place = |d: &u32| {
+            let (rank, of) = self.rank(*d)?;
+            Some(format!("{rank} of {of} in {d} dimensions"))
+        };
+        let places: Vec<String> = self.dimensions.iter().filter_map(place).collect();
+        if places.is_empty() {
+            return String::new();
+        }
+        let first =
+            self.dimensions.iter().filter(|d| self.rank(**d).is_some_and(|(rank, _)| rank == 1)).count();
+        format!(
+            "Verdict on Figure 2 (Neural-BO \"outperforms other baselines\"): among the methods of the paper it is {}{}; first in {first} of \
+             {}.\n",
+            places.join(", "),
+            if self.algorithms.iter().any(|name| NU.iter().any(|(known, _)| known == name)) {
+                ", with its best nu in each"
+            } else {
+                ""
+            },
+            places.len()
+        )
     }
 
     /// Without rows, with a column for each algorithm after those named.
@@ -167,6 +212,24 @@ fn whole(record: &Record, key: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neural_bo_is_ranked_by_its_best_nu() {
+        let of =
+            |algorithm: &str, regret: f64| Record { algorithm: algorithm.into(), ..record(1, &[regret]) };
+        let records = [
+            of("neural-bo-nu0.1", 10.0),
+            of("neural-bo-nu10", 0.1),
+            of("gp-ei", 0.01),
+            of("dngo", 1.0),
+            of("auto", 1e-9),
+        ];
+        let runs = BbobRecords::of(&records);
+        assert_eq!(runs.rank(2), Some((2, 3)));
+        let text = runs.verdict();
+        assert!(text.contains("2 of 3 in 2 dimensions, with its best nu in each; first in 0 of 1"), "{text}");
+        assert!(BbobRecords::of(&records[2..]).verdict().is_empty());
+    }
 
     fn record(function: u32, curve: &[f64]) -> Record {
         Record {

@@ -7,12 +7,15 @@
 //! in a process of its own behind `benchmarks/peers/bbob.py`.
 //!
 //! # Departures
-//! - The paper's network and Gaussian processes (squared exponential) for this suite are not printed; here every algorithm is as
-//!   users get it, with its own initial design, whereas the paper's methods share "the same set of initial points", of unknown number.
+//! - In the setting `ours` every algorithm is as users get it, with its own initial design.
+//! - In the setting `paper` networks, kernels and the rest are those of the experiment `neural-bo` in its setting `paper`, Neural-BO with each
+//!   `nu`; the paper prints nothing else for this suite. All methods of a run share [`INITIAL`] uniform points, which count as
+//!   evaluations; how many the paper's had is not printed, and 5 are those of the authors' example.
 //! - COCO's figures go beyond the budget by restarts that it simulates from the runs. Up to the budget, where ours end, theirs are
 //!   the same shares, but for the noise of that simulation.
 //! - `auto` is told how many evaluations there will be, as by users of `noregret run`; the others have no use for it.
 
+mod claims;
 mod findings;
 mod problem;
 mod run;
@@ -22,8 +25,10 @@ use std::path::PathBuf;
 
 use noregret::Algorithm;
 
+use crate::papers::neural_bo::{NU, variants};
 use crate::report::Progress;
-use crate::{BenchError, Options, Output};
+use crate::{BenchError, Options, Output, Setting};
+pub(crate) use claims::claims;
 use problem::Coco;
 use run::BbobRun;
 
@@ -33,6 +38,9 @@ const INSTANCES: u32 = 15;
 const DIMENSIONS: [u32; 4] = [2, 3, 5, 10];
 /// Evaluations for each dimension.
 const EVALUATIONS: u32 = 20;
+
+/// Initial points of the setting `paper`.
+const INITIAL: u32 = 5;
 
 /// The functions, by their number from 1.
 const FUNCTIONS: [&str; 24] = [
@@ -45,6 +53,10 @@ const FUNCTIONS: [&str; 24] = [
 const ALGORITHMS: [&str; 9] =
     ["auto", "neural-bo", "neural-greedy", "gp-ucb", "gp-ts", "gp-ei", "dngo", "random-forest", "random"];
 
+/// The methods of the paper.
+const PRINTED: [&str; 7] =
+    ["neural-bo", "neural-greedy", "gp-ucb", "gp-ts", "gp-ei", "dngo", "random-forest"];
+
 /// What is run with `--quick`: dimensions, algorithms and instances.
 const QUICK: (&[u32], &[&str], u32) = (&[2, 5], &["auto", "gp-ucb", "gp-ts", "gp-ei", "random"], 3);
 
@@ -55,7 +67,9 @@ Problems:    f1 to f5 (separable), f6 to f9 (moderate), f10 to f14 (ill-conditio
 Algorithms:  any of noregret's [default: auto; neural-bo, neural-greedy, gp-ucb, gp-ts, gp-ei, dngo and random-forest, the
              methods of the paper; random]
 Runs:        instances of each function, from that of --first-instance on [default: 15]
-Settings:    ours  every algorithm as users of noregret get it
+Settings:    ours   every algorithm as users of noregret get it
+             paper  as in bench neural-bo --setting paper: the printed network with nu = 0.1, 1 and 10, and its rivals, from five shared
+                    points
 
 The functions are COCO's own, in Python: benchmarks/peers/make_environments.sh FOLDER bbob makes the environment. The whole takes
 days: begin with --quick. With --out, runs whose records the folder already holds are not run again, so that an interrupted
@@ -97,16 +111,22 @@ pub struct BbobArgs {
 /// Runs the experiment and writes what it found.
 pub fn run(args: &BbobArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let options = &args.options;
-    let setting = options.setting_among(&["ours"])?;
+    let setting = options.setting_among(&["ours", "paper"])?;
+    let printed = setting == "paper";
     let functions = options.problems_among(&FUNCTIONS)?;
-    let known: Vec<&str> = Algorithm::all().iter().map(|algorithm| algorithm.name).collect();
+    let mut known: Vec<&str> = Algorithm::all().iter().map(|algorithm| algorithm.name).collect();
+    known.extend(NU.map(|(name, _)| name).into_iter().filter(|_| printed));
     let usual: (&[u32], &[&str], u32) =
         if args.quick { QUICK } else { (&DIMENSIONS, &ALGORITHMS, INSTANCES) };
-    let algorithms = options.algorithms_among(&known, usual.1)?;
+    let usual = if printed { (usual.0, &PRINTED[..], usual.2) } else { usual };
+    let mut algorithms = options.algorithms_among(&known, usual.1)?;
+    if printed {
+        algorithms = variants(Setting::Paper, &algorithms);
+    }
     let instances = options.runs_or(usual.2);
     let first = args.first_instance.map_or(0, |first| first - 1);
     let dimensions = if args.dimensions.is_empty() { usual.0 } else { &args.dimensions };
-    let mut output = Output::new(options, "bbob", out)?;
+    let mut output = Output::new(options, if printed { "bbob-paper" } else { "bbob" }, out)?;
     let mut suite = Coco::new(args);
     let evaluations: u32 = dimensions.iter().map(|dims| EVALUATIONS * dims).sum();
     let steps = functions.len() as u64 * algorithms.len() as u64 * u64::from(evaluations * instances);

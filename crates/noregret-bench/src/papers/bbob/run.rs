@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use noregret::math::rng::{Purpose, Seed};
 use noregret::{Algorithm, Direction, Space, Study};
+use rand::RngExt;
 
 use super::problem::Instance;
-use super::{EVALUATIONS, FUNCTIONS};
+use super::{EVALUATIONS, FUNCTIONS, INITIAL};
 use crate::BenchError;
+use crate::papers::neural_bo::as_printed;
 use crate::report::{Progress, Record};
 
 /// What is run.
@@ -44,6 +47,7 @@ impl BbobRun<'_> {
     /// Whether a record is that of this plan, made earlier.
     pub(super) fn is_of(&self, record: &Record) -> bool {
         record.problem == self.problem()
+            && record.setting == self.setting
             && record.algorithm == self.algorithm
             && (record.seed, record.run) == (self.seed, self.run)
             && record.evaluations == self.evaluations() as usize
@@ -55,16 +59,35 @@ impl BbobRun<'_> {
         problem: &mut Instance<'_>,
         progress: &Progress,
     ) -> Result<Record, BenchError> {
+        let (algorithm, initial) = if self.setting == "paper" {
+            (as_printed(self.algorithm)?, INITIAL)
+        } else {
+            (Algorithm::by_name(self.algorithm).map_err(noregret::Error::from)?, 0)
+        };
+        let space = Space::bounds(&problem.bounds)?;
         let mut study = Study::builder()
-            .space(Space::bounds(&problem.bounds)?)
+            .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(Algorithm::by_name(self.algorithm).map_err(noregret::Error::from)?)
+            .algorithm(algorithm)
             .seed(self.seed)
             .trials(self.evaluations() as usize)
             .build()?;
         let (mut best, mut curve) = (f64::INFINITY, Vec::new());
         let (mut cumulative, mut seconds) = (0.0, 0.0);
-        for _ in 0..self.evaluations() {
+        // The same for all algorithms: it depends on the seed alone.
+        let mut rng = Seed(self.seed).stream(Purpose::Design, 0, 0);
+        for _ in 0..initial {
+            let u: Vec<f64> = (0..space.dims()).map(|_| rng.random()).collect();
+            let x: Vec<f64> =
+                u.iter().zip(&problem.bounds).map(|(u, (low, high))| low + u * (high - low)).collect();
+            let value = (problem.evaluate)(&x)?;
+            study.add(&space.decode(&u), value, None)?;
+            best = best.min(value);
+            cumulative += value - problem.optimum;
+            curve.push(best - problem.optimum);
+            progress.advance(1);
+        }
+        for _ in initial..self.evaluations() {
             let clock = Instant::now();
             let trials = study.ask(1)?;
             seconds += clock.elapsed().as_secs_f64();
@@ -120,6 +143,28 @@ mod tests {
         for (number, function) in (1..).zip(FUNCTIONS) {
             assert_eq!(BbobRun { function, ..plan("random") }.number(), number);
         }
+    }
+
+    #[test]
+    fn methods_of_the_paper_share_their_first_points() {
+        let mut all = Vec::new();
+        for algorithm in ["gp-ei", "neural-bo-nu10"] {
+            let mut points = Vec::new();
+            let evaluate = |x: &[f64]| {
+                points.push(x.to_vec());
+                Ok(x[0] * x[0] + x[1])
+            };
+            let mut problem =
+                Instance { bounds: vec![(-5.0, 5.0); 2], optimum: -5.0, evaluate: Box::new(evaluate) };
+            let plan = BbobRun { setting: "paper", ..plan(algorithm) };
+            let record = plan.execute(&mut problem, &Progress::new(40, "")).unwrap();
+            drop(problem);
+            assert!(plan.is_of(&record) && !super::tests::plan(algorithm).is_of(&record));
+            assert_eq!((points.len(), record.regret_curve.len()), (40, 40));
+            all.push(points);
+        }
+        assert_eq!(all[0][..INITIAL as usize], all[1][..INITIAL as usize]);
+        assert_ne!(all[0][INITIAL as usize], all[1][INITIAL as usize]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What Kim, Liu & Chen claim, and what our records say of it.
 
-use super::findings::labelled;
+use super::findings::{FIGURE_1 as PLOTTED, labelled};
+use super::verdicts;
 use crate::BenchError;
 use crate::harness::Shelf;
 use crate::report::claim::{Claim, Standing, Verdict};
@@ -39,6 +40,7 @@ pub(crate) fn claims(shelf: &Shelf) -> Result<Vec<Claim>, BenchError> {
     claims.push(Claim { command: command.into(), ..competitive(&regret) });
     let seconds = Summary::of(&small, |record| record.seconds_thinking);
     claims.push(Claim { command: command.into(), ..fast("Figure 5", &seconds) });
+    claims.extend(section_4(shelf));
     claims.push(growing(&shelf.records("inexact-code-fixed-grid")?));
     claims.push(Claim::not_run(
         "Figure 3",
@@ -46,6 +48,27 @@ pub(crate) fn claims(shelf: &Shelf) -> Result<Vec<Claim>, BenchError> {
         "the authors' code of this task is not public",
     ));
     Ok(claims)
+}
+
+/// Remark 10 and Theorems 7 and 8, if they were run.
+fn section_4(shelf: &Shelf) -> Vec<Claim> {
+    let command = "noregret bench inexact --setting code --ablation growth";
+    match shelf.records("inexact-code-growth") {
+        Ok(records) => verdicts::of_section_4(&records, command),
+        Err(_) => vec![Claim::not_run(
+            "Section 4",
+            "grids of t, t^2 and t^d points, and the algorithms of Theorems 7 and 8",
+            "there are no records of it",
+        )],
+    }
+}
+
+/// The ends of the curves, as far as a plot tells.
+fn plotted(problem: &str) -> String {
+    let ends = PLOTTED.iter().find(|(known, _)| *known == problem);
+    ends.map_or("a plot".into(), |(_, ends)| {
+        format!("read off the plot: grid, L-BFGS-B, NM, CG {}", ends.map(compact).join(", "))
+    })
 }
 
 /// How the grid stands against its three rivals on a function: not worse than the best of them by more than a pooled deviation.
@@ -64,7 +87,7 @@ fn figure_1(problem: &'static str, claim: &'static str, regret: &Summary) -> Cla
         ours: standing.map_or(String::new(), |standing| {
             format!("{standing}; no worse than {no_worse} of 3 within one deviation")
         }),
-        theirs: "a plot".into(),
+        theirs: plotted(problem),
         command: format!("noregret bench inexact --setting code --problems {problem}"),
     }
 }

@@ -11,20 +11,29 @@ use noregret::acquisition::utility::Utility;
 use noregret::acquisition::{Acquisition, Scored};
 use noregret::math::rng::{Purpose, Seed};
 use noregret::math::sobol;
-use noregret::maximize::inexact::{Measure, REFERENCE_POINTS, estimate};
+use noregret::maximize::inexact::{Measure, REFERENCE_POINTS, estimate, eta};
+use noregret::maximize::solver::Solver;
 use noregret::maximize::{Region, Taken, Work};
+use noregret::strategy::gp::gp_ts::GpTsConfig;
 use noregret::strategy::gp::gp_ucb::GpUcbConfig;
 use noregret::strategy::gp::{GpOptions, OnGp};
 use noregret::strategy::memo::Fit;
+use noregret::surrogate::Surrogate;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::posterior::Gp;
 use noregret::surrogate::points::Points;
 use noregret::{Algorithm, Direction, Error, Space, Study};
 use noregret_problems::Problem;
 
+use super::fill::FillSums;
 use super::{Setting, TestedSolver, setting};
 use crate::BenchError;
 use crate::report::Record;
+
+/// Solves of the same bound of which the worst counts, the study's own included.
+pub(super) const SOLVES: u16 = 5;
+/// Bounds are solved again in every so many rounds, and each such round stands for as many.
+const EVERY: usize = 5;
 
 /// All that determines a run.
 #[derive(Clone, Copy, Debug)]
@@ -50,18 +59,17 @@ impl InexactRun<'_> {
             && (text("grid"), text("design")) == (self.tested.grid(), Some(self.design))
             && (record.seed, record.run) == (self.seed, self.run)
             && (record.rounds, record.evaluations) == (self.rounds, self.initial + self.rounds)
-            && (!self.with_eta || record.extra.contains_key("m_hat"))
+            && (!self.with_eta || record.extra.contains_key("m_half"))
     }
 
     /// Runs it.
     pub(super) fn execute(&self) -> Result<Record, BenchError> {
-        let config = self.config();
         let space = Space::bounds(&self.problem.bounds)?;
-        let mut observer = Observer::new(&space, config.gp.model.clone(), config.own.beta, self.seed);
+        let mut observer = Observer::new(&space, self);
         let mut study = Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(Algorithm::GpUcb(config))
+            .algorithm(self.algorithm())
             .duplicates(setting::duplicates(self.setting))
             .seed(self.seed)
             .build()?;
@@ -86,7 +94,13 @@ impl InexactRun<'_> {
                 if let Some(model) = &diagnostics.model {
                     tally.likelihoods += if model.refitted { model.fit.likelihoods } else { 0 };
                     if self.with_eta {
-                        tally.eta.push(observer.eta(t, &x, &model.fit)?);
+                        let grid = diagnostics.inexactness.as_ref().and_then(|found| found.grid);
+                        let mut judged = observer.judge(t, &x, &model.fit, grid)?;
+                        if let (true, Some(found)) = (self.draws_paths(), &diagnostics.inexactness) {
+                            // The drawn function is known to the study alone, which compared its maxima itself.
+                            judged.eta = found.eta_hat;
+                        }
+                        tally.judged.push(judged);
                     }
                 }
             }
@@ -99,20 +113,49 @@ impl InexactRun<'_> {
         Ok(self.record(tally))
     }
 
-    /// GP-UCB as this run wants it.
-    fn config(&self) -> OnGp<GpUcbConfig> {
-        let (low, high) = self.problem.bounds[0];
-        let side = high - low;
-        let TestedSolver { solver, fixed_grid } = self.tested;
-        OnGp {
-            own: GpUcbConfig { beta: BetaSchedule::SqrtLog },
-            gp: GpOptions {
-                model: setting::model(self.setting, side),
-                solver: setting::solver(self.setting, solver, side, fixed_grid == Some(true)),
-                // The adaptive grid lives on measuring; that belongs to its time. The others are judged from outside.
-                measure: if solver == "adaptive-grid" { Measure::default() } else { Measure::Never },
-                initial_points: Some(0),
-            },
+    /// Whether the acquisition function is a function drawn from the posterior.
+    fn draws_paths(&self) -> bool {
+        self.tested.solver == "gp-ts-theorem-8"
+    }
+
+    /// The algorithm as this run wants it.
+    fn algorithm(&self) -> Algorithm {
+        let (beta, gp) = (self.beta(), self.options());
+        if self.draws_paths() {
+            Algorithm::GpTs(OnGp { own: GpTsConfig { beta, ..GpTsConfig::default() }, gp })
+        } else {
+            Algorithm::GpUcb(OnGp { own: GpUcbConfig { beta }, gp })
+        }
+    }
+
+    /// `beta_t` of section 5.1, or of the theorem.
+    fn beta(&self) -> BetaSchedule {
+        match self.tested.solver {
+            "gp-ucb-theorem-7" => setting::theorem(2),
+            "gp-ts-theorem-8" => setting::theorem(3),
+            _ => BetaSchedule::SqrtLog,
+        }
+    }
+
+    /// The side of the box: all are equal.
+    fn side(&self) -> f64 {
+        self.problem.bounds[0].1 - self.problem.bounds[0].0
+    }
+
+    /// The model and the solver of this run.
+    fn options(&self) -> GpOptions {
+        // The adaptive grid lives on measuring; that belongs to its time. A drawn function can be judged by the study alone. The
+        // others are judged from outside.
+        let measure = match self.tested.solver {
+            "adaptive-grid" => Measure::default(),
+            _ if self.draws_paths() && self.with_eta => Measure::Always,
+            _ => Measure::Never,
+        };
+        GpOptions {
+            model: setting::model(self.setting, self.side()),
+            solver: setting::solver(self.setting, self.tested, self.side(), self.problem.dims()),
+            measure,
+            initial_points: Some(0),
         }
     }
 
@@ -124,7 +167,7 @@ impl InexactRun<'_> {
     fn record(&self, tally: RunTally) -> Record {
         let rounds = self.rounds as f64;
         let mut extra = BTreeMap::from([
-            ("strategy".to_owned(), "gp-ucb".into()),
+            ("strategy".to_owned(), self.algorithm().name().into()),
             ("design".to_owned(), self.design.into()),
             ("values".to_owned(), tally.work.values.into()),
             ("gradients".to_owned(), tally.work.gradients.into()),
@@ -134,9 +177,15 @@ impl InexactRun<'_> {
             extra.insert("grid".into(), grid.into());
         }
         if self.with_eta {
-            let m_hat: f64 = tally.eta.iter().map(|eta| 1.0 - eta).sum();
-            extra.insert("eta_hat".into(), (1.0 - m_hat / rounds).into());
-            extra.insert("m_hat".into(), m_hat.into());
+            extra.extend(tally.inexactness());
+        }
+        if let (true, Some(growth)) = (self.with_eta, setting::growth(self.tested, self.problem.dims())) {
+            let mut rng = Seed(self.seed).stream(Purpose::Reference, self.rounds as u64, 0);
+            let fill = FillSums::new(growth, self.problem.dims(), self.rounds, &mut rng);
+            for (name, value) in [("fill_last", fill.last), ("fill_sum", fill.sum), ("fill_half", fill.half)]
+            {
+                extra.insert(name.into(), value.into());
+            }
         }
         Record {
             experiment: "inexact".into(),
@@ -167,23 +216,69 @@ struct RunTally {
     seconds: f64,
     work: Work,
     likelihoods: usize,
-    eta: Vec<f64>,
+    judged: Vec<Judged>,
+}
+
+impl RunTally {
+    /// What the judge found, by name.
+    fn inexactness(&self) -> BTreeMap<String, serde_json::Value> {
+        let rounds = self.judged.len();
+        let sum = |last: usize| self.judged[..last].iter().map(|judged| 1.0 - judged.eta).sum::<f64>();
+        let mut found = BTreeMap::from([
+            ("eta_hat".to_owned(), (1.0 - sum(rounds) / rounds as f64).into()),
+            ("m_hat".to_owned(), sum(rounds).into()),
+            ("m_half".to_owned(), sum(rounds / 2).into()),
+            ("sum_sd".to_owned(), self.judged.iter().map(|judged| judged.sd).sum::<f64>().into()),
+            ("beta_last".to_owned(), self.judged.last().map_or(f64::NAN, |judged| judged.beta).into()),
+        ]);
+        let worst: Vec<f64> = self.judged.iter().filter_map(|judged| judged.worst).collect();
+        if !worst.is_empty() {
+            let mean = worst.iter().map(|eta| 1.0 - eta).sum::<f64>() / worst.len() as f64;
+            found.insert(format!("m_worst_of_{SOLVES}"), (mean * rounds as f64).into());
+        }
+        found
+    }
+}
+
+/// The judgement of one choice.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    /// `eta_t` as realised, estimated (section 3.1).
+    eta: f64,
+    /// The smallest such share among several independent solves of the same bound, in the rounds where it was solved again.
+    worst: Option<f64>,
+    /// `sigma_{t-1}(x_t)`, in units of the objective.
+    sd: f64,
+    /// `beta_t`.
+    beta: f64,
 }
 
 /// Knows what the study was told, and judges its choices.
 struct Observer {
     space: Space,
     model: GpConfig,
+    solver: Solver,
     beta: BetaSchedule,
+    /// Whether the study maximizes the bound, and not a drawn function.
+    of_bounds: bool,
     seed: Seed,
     points: Points,
     values: Vec<f64>,
 }
 
 impl Observer {
-    fn new(space: &Space, model: GpConfig, beta: BetaSchedule, seed: u64) -> Self {
-        let points = Points::new(space.dims());
-        Self { space: space.clone(), model, beta, seed: Seed(seed), points, values: Vec::new() }
+    fn new(space: &Space, run: &InexactRun<'_>) -> Self {
+        let GpOptions { model, solver, .. } = run.options();
+        Self {
+            space: space.clone(),
+            model,
+            solver,
+            beta: run.beta(),
+            of_bounds: !run.draws_paths(),
+            seed: Seed(run.seed),
+            points: Points::new(space.dims()),
+            values: Vec::new(),
+        }
     }
 
     fn told(&mut self, x: &[f64], regret: f64) {
@@ -191,24 +286,46 @@ impl Observer {
         self.values.push(-regret);
     }
 
-    /// `eta` of the point chosen in round `t` by the model of this fit (paper, section 3.1), estimated by a stronger
-    /// maximization of the same bound.
-    fn eta(&self, t: usize, x: &[f64], fit: &Fit) -> Result<f64, BenchError> {
-        let hyperparameters = &fit.hyperparameters;
-        let mut kernel = self.model.kernel_for(self.space.kinds());
-        kernel.set_parameters(hyperparameters.kernel_parameters.iter().copied());
-        kernel.outputscale = hyperparameters.outputscale;
+    /// Judges the point `x` chosen in round `t` by the model of this fit. `grid` is the adaptive grid's size.
+    fn judge(&self, t: usize, x: &[f64], fit: &Fit, grid: Option<usize>) -> Result<Judged, BenchError> {
         let y: Vec<f64> = self.values.iter().map(|y| fit.units.standardized(*y)).collect();
-        let noise = vec![hyperparameters.noise_variance; y.len()];
+        let noise = vec![fit.hyperparameters.noise_variance; y.len()];
+        let kernel = self.model.fitted_kernel(self.space.kinds(), &fit.hyperparameters);
         let gp = Gp::new(kernel, self.points.clone(), &y, noise).map_err(Error::from)?;
-        let round =
-            Round { t, dims: self.space.dims(), candidates: None, information_gain: gp.information_gain() };
-        let bound = Scored { model: &gp, utility: Utility::Ucb { beta: self.beta.value(&round) } };
+        let dims = self.space.dims();
+        let beta =
+            self.beta.value(&Round { t, dims, candidates: None, information_gain: gp.information_gain() });
+        let variance = gp.marginals(&Points::from_columns(dims, x)).variance[0];
+        let mut judged = Judged { eta: f64::NAN, worst: None, sd: variance.sqrt() * fit.units.sd, beta };
+        if self.of_bounds {
+            let bound = Scored { model: &gp, utility: Utility::Ucb { beta } };
+            (judged.eta, judged.worst) = self.shares(t, x, &bound, grid)?;
+        }
+        Ok(judged)
+    }
+
+    /// `eta` of the choice `x` (section 3.1), estimated by a stronger maximization of the same bound; and the smallest one of
+    /// [`SOLVES`] independent solves, in every few rounds.
+    fn shares(
+        &self,
+        t: usize,
+        x: &[f64],
+        bound: &dyn Acquisition,
+        grid: Option<usize>,
+    ) -> Result<(f64, Option<f64>), BenchError> {
         let none = Taken::default();
         let region = Region { space: &self.space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = self.seed.stream(Purpose::Reference, t as u64, 0);
-        let chosen = (x, bound.value(x));
-        let found = estimate(&bound, &region, chosen, REFERENCE_POINTS, &mut rng).map_err(Error::from)?;
-        Ok(found.eta_hat)
+        let value = bound.value(x);
+        let found = estimate(bound, &region, (x, value), REFERENCE_POINTS, &mut rng).map_err(Error::from)?;
+        let solver = self.solver.build(t, self.space.dims(), grid).filter(|_| t.is_multiple_of(EVERY));
+        let Some(solver) = solver else { return Ok((found.eta_hat, None)) };
+        let (mut best, mut least) = (found.best, value);
+        for item in 1..SOLVES {
+            let mut rng = self.seed.stream(Purpose::Reference, t as u64, item);
+            let again = solver.maximize(bound, &region, &mut rng).map_err(Error::from)?.value;
+            (best, least) = (best.max(again), least.min(again));
+        }
+        Ok((eta(value, best, found.floor), Some(eta(least, best, found.floor.min(least)))))
     }
 }

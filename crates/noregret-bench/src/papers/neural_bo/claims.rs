@@ -4,6 +4,7 @@ use super::findings::{RowOfTable2, normal, values, with_the_best_nu};
 use super::problem::{EXAMPLE, FIGURE_1};
 use crate::BenchError;
 use crate::harness::Shelf;
+use crate::papers::bbob;
 use crate::report::claim::{Claim, Verdict};
 use crate::report::statistics::{mean, standard_deviation};
 use crate::report::table::compact;
@@ -35,6 +36,7 @@ pub(crate) fn claims(shelf: &Shelf) -> Result<Vec<Claim>, BenchError> {
     claims.push(normally_distributed(&records));
     claims.push(high_dimensions(&records));
     claims.push(authors_example(&shelf.records("neural-bo-code")?));
+    claims.extend(bbob::claims(shelf)?);
     let data = "needs data or a simulator that are not part of the program yet";
     claims.push(Claim::not_run(
         "Figure 3",

@@ -23,6 +23,7 @@ use crate::{BenchError, Options, Output, Setting};
 pub(crate) use claims::claims;
 use problem::NoisyProblem;
 use run::NeuralBoRun;
+pub(crate) use setting::{NU, as_printed, variants};
 
 /// Repetitions in the paper, and in the authors' repository.
 const RUNS: u32 = 10;

@@ -40,11 +40,11 @@ use crate::{BenchError, Setting};
 pub(super) const CANDIDATES: usize = 10_000;
 
 /// The values of `nu` that the paper searches, by the names of their runs.
-pub(super) const NU: [(&str, f64); 3] =
+pub(crate) const NU: [(&str, f64); 3] =
     [("neural-bo-nu0.1", 0.1), ("neural-bo-nu1", 1.0), ("neural-bo-nu10", 10.0)];
 
 /// What is run for these names: in the setting `paper`, Neural-BO is run with each `nu`.
-pub(super) fn variants(setting: Setting, algorithms: &[&'static str]) -> Vec<&'static str> {
+pub(crate) fn variants(setting: Setting, algorithms: &[&'static str]) -> Vec<&'static str> {
     let mut all: Vec<&'static str> = Vec::new();
     for name in algorithms {
         let every = if *name == "neural-bo" && setting == Setting::Paper {
@@ -103,6 +103,11 @@ fn printed_network() -> Map<String, Value> {
         "candidates": CANDIDATES,
     });
     options.as_object().cloned().unwrap_or_default()
+}
+
+/// An algorithm of the paper as it is in the setting `paper`; others as users get them, without an initial design.
+pub(crate) fn as_printed(name: &str) -> Result<Algorithm, BenchError> {
+    algorithm(Setting::Paper, name, None)
 }
 
 /// The algorithm of this name, on the initial points that all share; `candidates` in place of the setting's, for methods that have

@@ -12,13 +12,16 @@ use rayon::prelude::*;
 
 use super::problem::{drawn, grid};
 use super::{Setting, setting};
+use crate::report::claim::Verdict;
 use crate::report::statistics::{mean, standard_deviation};
 use crate::report::table::compact;
-use crate::report::{LinePanel, LinePlot, Point, Series, Table};
+use crate::report::{LinePanel, LinePlot, Point, Record, Series, Table};
 use crate::{BenchError, Output};
 
 /// The methods of the figures, in their order.
 const METHODS: [&str; 3] = ["deep-ensemble", "sto-bnts", "linear"];
+/// Under which records are kept.
+const PROBLEM: &str = "acquisition";
 /// Functions drawn by each.
 const COUNT: usize = 100;
 /// Rows of the grid whose values are known: none in [0.2, 0.4]. The paper's are not printed.
@@ -56,11 +59,13 @@ fn acquisition_functions(
 ) -> Result<Vec<Vec<f64>>, BenchError> {
     type Drawn = Result<Draw, NotPositiveDefinite>;
     let algorithm = setting::algorithm(setting, setting::variant(method), "synthetic")?;
-    let (network, noise, standardize, training, perturb) = match &algorithm {
+    let (network, noise, standardize, training, perturb, beta) = match &algorithm {
         Algorithm::StoBnts(c) | Algorithm::StoBntsLinear(c) => {
-            (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb)
+            (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb, c.beta)
         }
-        Algorithm::DeepEnsemble(c) => (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb),
+        Algorithm::DeepEnsemble(c) => {
+            (&c.fit.network, c.fit.noise, c.fit.standardize, c.training, c.perturb, 1.0)
+        }
         other => {
             return Err(BenchError::NotAvailable { what: format!("drawing functions by {}", other.name()) });
         }
@@ -77,7 +82,8 @@ fn acquisition_functions(
         weights: vec![1.0; n],
         noise: noise as f32,
     };
-    let sampler = Sampler { network, encoder, training, beta: 1.0, perturb };
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    let sampler = Sampler { network, encoder, training, beta: beta as f32, perturb };
     let grid = Points::from_columns(1, &question.grid);
     let draw = |rng: &mut Stream| -> Drawn {
         match &algorithm {
@@ -101,8 +107,19 @@ pub(super) fn report(setting: Setting, seed: u64, output: &mut Output<'_>) -> Re
     let question = Question::new(seed);
     let mut answers = Vec::new();
     for method in METHODS {
-        answers.push((method, acquisition_functions(setting, method, &question, COUNT)?));
+        let same = |record: &Record| {
+            (record.problem.as_str(), record.algorithm.as_str(), record.seed) == (PROBLEM, method, seed)
+                && record.setting == setting.name()
+        };
+        let mut functions = Vec::new();
+        output.obtain(same, || {
+            functions = acquisition_functions(setting, method, &question, COUNT)?;
+            Ok(record(setting, method, seed, spread(&question, &functions)))
+        })?;
+        answers.push((method, functions));
     }
+    let records: Vec<Record> =
+        output.records().iter().filter(|record| record.problem == PROBLEM).cloned().collect();
     let mut text = format!(
         "Figures 1a to 1c. Setting {}: {COUNT} functions by each method, given {} values outside [{}, {}]\n",
         setting.name(),
@@ -110,12 +127,46 @@ pub(super) fn report(setting: Setting, seed: u64, output: &mut Output<'_>) -> Re
         GAP.0,
         GAP.1,
     );
-    let _ = writeln!(text, "{}", spreads(&question, &answers));
+    let _ = writeln!(text, "{}", spreads(&records));
+    text += &verdict(&records);
     output.text(text)?;
-    if output.wants_figures() {
+    // Functions of earlier runs are not kept.
+    answers.retain(|(_, functions)| !functions.is_empty());
+    if output.wants_figures() && !answers.is_empty() {
         output.figure("acquisition", &figure(&question, &answers).to_svg()?)?;
     }
     Ok(())
+}
+
+fn record(setting: Setting, method: &str, seed: u64, (within, outside): (f64, f64)) -> Record {
+    let extra = [("sd_in_gap".to_owned(), within.into()), ("sd_elsewhere".to_owned(), outside.into())].into();
+    Record {
+        experiment: "sto-bnts".into(),
+        setting: setting.name().into(),
+        problem: PROBLEM.into(),
+        algorithm: method.into(),
+        seed,
+        extra,
+        ..Record::default()
+    }
+}
+
+/// The deviation in the gap, mean over the seeds; NaN for a method that was not asked.
+pub(super) fn sd_in_gap(records: &[Record], method: &str) -> f64 {
+    let of = |record: &&Record| record.problem == PROBLEM && record.algorithm == method;
+    mean(&records.iter().filter(of).map(|record| record.extra_number("sd_in_gap")).collect::<Vec<_>>())
+}
+
+/// "Our STO-BNTS and STO-BNTS-Linear display more exploratory behaviours in unexplored regions (e.g. [0.2, 0.4])".
+fn verdict(records: &[Record]) -> String {
+    let [ensemble, sampled, linear] = METHODS.map(|method| sd_in_gap(records, method));
+    let word = Verdict::count([sampled, linear].iter().filter(|sd| **sd > ensemble).count(), 2);
+    format!(
+        "Verdict on Figures 1a to 1c (both methods explore the gap more than the ensemble): {word}; in multiples of its deviation, sto-bnts \
+         {}, linear {}.\n",
+        compact(sampled / ensemble),
+        compact(linear / ensemble)
+    )
 }
 
 /// Mean and deviation over the functions, at every point of the grid.
@@ -128,14 +179,18 @@ fn band(grid: &[f64], functions: &[Vec<f64>]) -> Vec<Point> {
 }
 
 /// How much the functions of a method differ, within the gap and elsewhere.
-fn spreads(question: &Question, answers: &[(&str, Vec<Vec<f64>>)]) -> Table {
+fn spread(question: &Question, functions: &[Vec<f64>]) -> (f64, f64) {
+    let (within, outside): (Vec<Point>, Vec<Point>) =
+        band(&question.grid, functions).into_iter().partition(|point| (GAP.0..=GAP.1).contains(&point.x));
+    let spread = |points: &[Point]| mean(&points.iter().map(|point| point.sd).collect::<Vec<_>>());
+    (spread(&within), spread(&outside))
+}
+
+fn spreads(records: &[Record]) -> Table {
     let mut table = Table::new(["method", "sd in the gap", "sd elsewhere", "ratio"]);
-    for (method, functions) in answers {
-        let (within, outside): (Vec<Point>, Vec<Point>) =
-            band(&question.grid, functions).into_iter().partition(|point| (GAP.0..=GAP.1).contains(&point.x));
-        let spread = |points: &[Point]| mean(&points.iter().map(|point| point.sd).collect::<Vec<_>>());
-        let (within, outside) = (spread(&within), spread(&outside));
-        table.row([(*method).to_owned(), compact(within), compact(outside), compact(within / outside)]);
+    for record in records {
+        let (within, outside) = (record.extra_number("sd_in_gap"), record.extra_number("sd_elsewhere"));
+        table.row([record.algorithm.clone(), compact(within), compact(outside), compact(within / outside)]);
     }
     table
 }
@@ -181,6 +236,25 @@ mod tests {
         assert!(sampled > ensemble && linear > ensemble, "{ensemble} {sampled} {linear}");
     }
 
+    /// The setting `ours` draws as users get it: with the `beta` of the algorithm, which is not 1.
+    #[test]
+    fn draws_have_the_beta_of_the_setting() {
+        let question = Question::new(3);
+        let spread = |setting| {
+            let functions = acquisition_functions(setting, "linear", &question, 30).unwrap();
+            let at = question.grid.iter().position(|x| *x >= 0.3).unwrap();
+            standard_deviation(&functions.iter().map(|function| function[at]).collect::<Vec<_>>())
+        };
+        let Algorithm::StoBntsLinear(users) =
+            setting::algorithm(Setting::Ours, setting::variant("linear"), "synthetic").unwrap()
+        else {
+            panic!("it is the linear variant");
+        };
+        assert!(users.beta < 0.5);
+        // A deviation estimated from 30 functions is exact to 13 %; the ratio would be near 1 with beta = 1 in both.
+        assert!(spread(Setting::Ours) < 0.6 * spread(Setting::Paper));
+    }
+
     #[test]
     fn figures_show_functions_and_values() {
         let question = Question::new(3);
@@ -189,8 +263,16 @@ mod tests {
         let within = |x: f64| if (GAP.0..=GAP.1).contains(&x) { 1.0 } else { 0.1 };
         let function = |k: u32| question.grid.iter().map(|x| f64::from(k) * within(*x)).collect();
         let answers = vec![("sto-bnts", (0..5).map(function).collect::<Vec<Vec<f64>>>())];
-        let text = spreads(&question, &answers).to_string();
+        let kept = [record(Setting::Paper, "sto-bnts", 3, spread(&question, &answers[0].1))];
+        let text = spreads(&kept).to_string();
         assert!(text.contains("10.0"), "{text}");
+        let others = [("deep-ensemble", 0.1), ("linear", 0.05)]
+            .map(|(method, sd)| record(Setting::Paper, method, 3, (sd, 0.1)));
+        let text = verdict(&[&kept[..], &others].concat());
+        assert!(
+            text.contains("holds in part; in multiples of its deviation, sto-bnts 15.8, linear 0.500"),
+            "{text}"
+        );
         let svg = figure(&question, &answers).to_svg().unwrap();
         assert_eq!(svg.matches("<circle").count(), KNOWN.len());
         assert!(svg.contains("sto-bnts") && svg.contains("mean ± sd"));

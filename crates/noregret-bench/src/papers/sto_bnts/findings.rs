@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Setting, setting};
+use crate::report::claim::Verdict;
 use crate::report::statistics::{mean, paired_t_test, signed_rank_test};
 use crate::report::table::compact;
 use crate::report::{LinePlot, Record, Summary, Table, mean_curves};
@@ -68,6 +69,7 @@ fn findings(records: &[Record]) -> String {
         "runs won",
         "p, paired t",
         "p, signed rank",
+        "verdict",
     ]);
     let mut any = false;
     let measures: [(&str, Measure); 2] =
@@ -90,6 +92,7 @@ fn findings(records: &[Record]) -> String {
                     format!("{won} of {}", good.len()),
                     compact(paired_t_test(&bad, &good)),
                     compact(signed_rank_test(&bad, &good)),
+                    verdict(&good, &bad).to_string(),
                 ]);
             }
         }
@@ -98,6 +101,18 @@ fn findings(records: &[Record]) -> String {
         format!("Findings: one-sided tests of pairs, runs with the same seed\n{table}\n")
     } else {
         String::new()
+    }
+}
+
+/// A finding holds if the signed-rank test says so, in part if only the means do.
+pub(super) fn verdict(better: &[f64], worse: &[f64]) -> Verdict {
+    /// Share of false alarms that is allowed.
+    const LEVEL: f64 = 0.05;
+    match mean(better) < mean(worse) {
+        _ if better.is_empty() => Verdict::NotRun,
+        true if signed_rank_test(worse, better) < LEVEL => Verdict::Holds,
+        true => Verdict::InPart,
+        false => Verdict::Contradicted,
     }
 }
 
@@ -146,6 +161,9 @@ mod tests {
         // All of 2^6 signs.
         assert!(text.contains("0.0156"), "{text}");
         assert_eq!(text.matches("6 of 6").count(), 2, "{text}");
+        assert_eq!(text.matches("holds").count(), 2, "{text}");
+        assert_eq!(verdict(&[1.0, 2.0], &[0.5, 1.0]), Verdict::Contradicted);
+        assert_eq!(verdict(&[1.0, 2.0], &[1.5, 3.0]), Verdict::InPart);
         assert!(findings(&records[..1]).is_empty());
     }
 }

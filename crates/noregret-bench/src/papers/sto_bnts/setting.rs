@@ -1,23 +1,29 @@
 //! The settings of the experiment, and the variants of the methods.
 //!
-//! | | `paper`, `code` | `ours` |
-//! |---|---|---|
-//! | first weights | drawn anew, as printed; in `code` the same in every iteration | drawn anew |
-//! | network | `synthetic`: 8 layers of 64, erf; `images`: a convolution and a layer of 64, `ReLU`; `rover-20d`: 2 of 256, `ReLU` | the same |
-//! | deviation of first weights, biases | 1.5, 0.05 | the default |
-//! | noise of the model, `beta` | 0.1, 1 | the default |
-//! | values | as they are | standardised |
-//! | targets | not perturbed | the default |
-//! | acquisition function on a box | 10,000 points and 100 climbs | the default |
-//! | Gaussian processes | squared exponential, fitted | the default: Matérn 5/2; on images one lengthscale, as in `paper` |
+//! | | `paper` | `code` | `ours` |
+//! |---|---|---|---|
+//! | first weights | drawn anew | the same in every iteration, for all methods that draw them | drawn anew |
+//! | network | `synthetic`: 8 layers of 64, erf; `images`: a convolution and a layer of 64, `ReLU`; `rover-20d`: 2 of 256, `ReLU` | the same | the same |
+//! | pooling of images | maximum, windows apart | mean, windows overlap | maximum |
+//! | deviation of first weights, biases | 1.5, 0.05 | 1.5, 0.05 | the default |
+//! | noise of the model, `beta` | 0.1, 1 | 0.1, 1 | the default |
+//! | values | as they are | as they are | standardised |
+//! | targets | not perturbed | not perturbed | the default |
+//! | deep ensemble | STO-BNTS without the second term of line 6: held to its start | not held to its start | the default |
+//! | acquisition function on a box | 10,000 points and 100 climbs | the same | the default |
+//! | `gp-ts` | squared exponential, fitted; on `rover-20d` by 1,000 random features | by 1,000 random features | the default: Matérn 5/2; on images one lengthscale |
+//! | `gp-ucb` | squared exponential, fitted, `beta` 1 | the same | the default |
+//! | `neural-ucb`, `neural-ts` | the published code: `PyTorch`'s start and scaling, 100 steps from the last weights, gradients added up as they were, the diagonal; `lambda` 0.001, `nu` 1 | the same | the default |
 //!
 //! Deviations, noise and targets of `paper` are the authors' code for another of their problems, and of the code on which it
 //! is built; the paper refers to that one for "all default parameters".
 //!
 //! # Departures
-//! - Training is the library's own in both settings: how many steps were taken for these problems is not known.
+//! - Training of the draws is the library's own in all settings: how many steps were taken for these problems is not known.
 //! - The authors' key is the same in every run, too; here every run has one of its own.
 //! - Climbs start from the best candidates, not from 100 further random points.
+//! - On `rover-20d` the paper's GP-UCB has random features, too; here it has the exact model.
+//! - The authors' features are normalised to unit length, ours are not. Frequencies are drawn anew for every point.
 
 use noregret::Algorithm;
 use noregret::surrogate::gp::GpConfig;
@@ -29,6 +35,8 @@ use crate::{BenchError, Setting};
 
 /// Deviation of the noise that the methods assume.
 const NOISE: f64 = 0.1;
+/// Random features of Gaussian processes (App. F.3).
+const FEATURES: usize = 1_000;
 
 /// A method with its width and batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +119,9 @@ pub(super) fn default_variants(problem: &str) -> Vec<&'static str> {
 pub(super) fn describe(setting: Setting) -> &'static str {
     match setting {
         Setting::Paper => "as printed; first weights, noise and targets as the authors' code",
-        Setting::Code => "as printed, but the same first weights in every iteration, as the authors' code",
+        Setting::Code => {
+            "as the authors' code: the same first weights in every iteration, ensembles without a penalty"
+        }
         Setting::Ours => "networks as printed, the rest as users get it",
     }
 }
@@ -126,7 +136,8 @@ fn network(setting: Setting, variant: Variant, problem: &str) -> Value {
     let width = variant.width.unwrap_or(width);
     let mut network = json!({ "depth": depth, "width": width, "activation": activation });
     if problem == "images" {
-        network["image"] = json!({ "height": 28, "width": 28, "pool": "max" });
+        let pool = if setting == Setting::Code { "average" } else { "max" };
+        network["image"] = json!({ "height": 28, "width": 28, "pool": pool });
     }
     if setting != Setting::Ours {
         network["weight_sd"] = 1.5.into();
@@ -138,12 +149,20 @@ fn network(setting: Setting, variant: Variant, problem: &str) -> Value {
 
 /// The algorithm of a variant for a problem, on the initial points that all share.
 pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Result<Algorithm, BenchError> {
+    let by_features = setting == Setting::Code || setting == Setting::Paper && problem == "rover-20d";
+    let name = if variant.algorithm == "gp-ts" && by_features { "rff-ts" } else { variant.algorithm };
     let mut options = match (variant.algorithm, setting) {
         ("gp-ts" | "gp-ucb", _) => {
             let kernel =
                 if setting == Setting::Ours { GpConfig::default().kernel } else { Form::SquaredExponential };
             let isotropic = problem == "images"; // not 784 lengthscales
-            json!({ "model": GpConfig { kernel, isotropic, ..GpConfig::default() } })
+            let model = GpConfig { kernel, isotropic, features: FEATURES, ..GpConfig::default() };
+            match (variant.algorithm, setting) {
+                ("gp-ucb", Setting::Paper | Setting::Code) => {
+                    json!({ "model": model, "beta": { "name": "constant", "value": 1.0 } })
+                }
+                _ => json!({ "model": model }),
+            }
         }
         ("ntk-ts", _) => {
             let network = network(setting, variant, problem);
@@ -168,10 +187,15 @@ pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Re
             "candidates": 10_000,
             "polished": 100,
         }),
-        // As the implementations that the authors took over.
+        // The published code of NeuralTS, which has both.
         ("neural-ucb" | "neural-ts", Setting::Paper | Setting::Code) => json!({
             "network": network(setting, variant, problem),
-            "variance": "diagonal",
+            "start": "pytorch",
+            "variance": "accumulated",
+            "training": {
+                "name": "epochs", "method": "sgd", "rate": 0.01, "epochs": 100, "decay": 0.001,
+                "loss": "mean-shared-decay", "toward": "zero", "warm": true, "shorten": false,
+            },
             "lambda": 0.001,
             "nu": 1.0,
             "standardize": false,
@@ -179,6 +203,8 @@ pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Re
         }),
         ("deep-ensemble", Setting::Paper | Setting::Code) => json!({
             "network": network(setting, variant, problem),
+            "redraw": setting == Setting::Paper,
+            "regularize": setting == Setting::Paper,
             "noise": NOISE,
             "perturb": false,
             "standardize": false,
@@ -189,7 +215,7 @@ pub(super) fn algorithm(setting: Setting, variant: Variant, problem: &str) -> Re
     };
     options["initial_points"] = 0.into();
     let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
-    Ok(Algorithm::with_options(variant.algorithm, options).map_err(noregret::Error::from)?)
+    Ok(Algorithm::with_options(name, options).map_err(noregret::Error::from)?)
 }
 
 #[cfg(test)]
@@ -214,6 +240,40 @@ mod tests {
                     algorithm(setting, variant, problem).unwrap().build().unwrap();
                 }
             }
+        }
+    }
+
+    fn options(setting: Setting, name: &str, problem: &str) -> Value {
+        serde_json::to_value(algorithm(setting, variant(name), problem).unwrap()).unwrap()
+    }
+
+    /// What the authors' code does to one method it does to all: draws are constant, and the ensemble has no penalty.
+    #[test]
+    fn constant_draws_are_those_of_every_method() {
+        for (setting, redraw) in [(Setting::Paper, true), (Setting::Code, false)] {
+            for name in ["sto-bnts", "linear", "deep-ensemble"] {
+                assert_eq!(options(setting, name, "synthetic")["redraw"], redraw, "{name}");
+            }
+            assert_eq!(options(setting, "deep-ensemble", "synthetic")["regularize"], redraw);
+        }
+        assert_eq!(options(Setting::Code, "sto-bnts", "images")["network"]["image"]["pool"], "average");
+    }
+
+    #[test]
+    fn rivals_are_the_published_ones() {
+        let of = |name, problem| options(Setting::Paper, name, problem);
+        assert_eq!(
+            (&of("gp-ts", "rover-20d")["name"], &of("gp-ts", "synthetic")["name"]),
+            (&"rff-ts".into(), &"gp-ts".into())
+        );
+        assert_eq!(of("gp-ts", "rover-20d")["model"]["features"], 1_000);
+        for name in ["neural-ucb", "neural-ts"] {
+            let options = of(name, "synthetic");
+            assert_eq!((&options["variance"], &options["start"]), (&"accumulated".into(), &"pytorch".into()));
+            assert_eq!(
+                (&options["training"]["warm"], &options["training"]["epochs"]),
+                (&true.into(), &100.into())
+            );
         }
     }
 

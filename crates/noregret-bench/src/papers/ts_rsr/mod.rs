@@ -20,10 +20,12 @@ use crate::{BenchError, Options, Output, Setting};
 pub(crate) use claims::claims;
 use problem::Target;
 use run::TsRsrRun;
-use tables::{FUNCTIONS, PAPER_ALGORITHMS, ROWS, TableRow};
+use tables::{EXTRA, FUNCTIONS, PAPER_ALGORITHMS, ROWS, TableRow};
 
-/// Those of the paper, and one of ours.
-const ALGORITHMS: [&str; 8] = ["dpp-ts", "bucb", "ucb-pe", "sp", "ts", "qei", "ts-rsr", "qei-mc"];
+/// Those of the paper, one of ours, qEI without the candidates that we add near the best points, and TS-RSR after the exploration of
+/// App. B.1.
+const ALGORITHMS: [&str; 10] =
+    ["dpp-ts", "bucb", "ucb-pe", "sp", "ts", "qei", "ts-rsr", "qei-mc", "qei-uniform", "ts-rsr-explore"];
 
 /// What `noregret bench ts-rsr --help` says after the flags.
 pub const AFTER_HELP: &str = "\
@@ -31,7 +33,9 @@ Tables:      1  gp-2d, gp-3d
              2  ackley-2d, rosenbrock-2d, bird-2d, ackley-3d
              3  hartmann-6d, griewank-8d, michalewicz-10d
              4  Boston housing and robot pushing: not available yet, they need simulators
-Algorithms:  dpp-ts, bucb, ucb-pe, sp, ts, qei, ts-rsr (the paper's), and qei-mc (ours)
+Besides:     bird-2d-150, the 150 rounds of the authors' script; gp-noisy-2d, where the exploration of App. B.1 can end
+Algorithms:  dpp-ts, bucb, ucb-pe, sp, ts, qei, ts-rsr (the paper's); qei-mc (ours), qei-uniform (without candidates near the best
+             points), ts-rsr-explore (App. B.1 first), ts-rsr-polished (the ratio minimised over the continuous space)
 Settings:    paper  as printed
              code   as the authors' public code runs it, which differs
              ours   as users of noregret get it: hyperparameters fitted
@@ -40,6 +44,8 @@ Examples:
   noregret bench ts-rsr --table 2 --runs 3
   noregret bench ts-rsr --problems hartmann-6d --setting ours --out figures
   noregret bench ts-rsr --setting code --json > ts-rsr-code.jsonl
+  noregret bench ts-rsr --problems bird-2d,bird-2d-150 --setting code
+  noregret bench ts-rsr --problems gp-noisy-2d --algorithms ts-rsr,ts-rsr-explore
   noregret bench ts-rsr --speed";
 
 /// The flags of this experiment.
@@ -65,7 +71,8 @@ pub fn run(args: &TsRsrArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     }
     let options = &args.options;
     let setting = Setting::of(options, Setting::Paper)?;
-    let problems = options.problems_among(&ROWS.map(|row| row.problem))?;
+    let known: Vec<&'static str> = ROWS.iter().chain(&EXTRA).map(|row| row.problem).collect();
+    let problems = options.problems_among(&known)?;
     let algorithms = options.algorithms_among(&ALGORITHMS, &PAPER_ALGORITHMS)?;
     let runs = |row: &TableRow| options.runs_or(row.runs);
     let mut output = Output::new(options, format!("ts-rsr-{}", setting.name()), out)?;
@@ -77,7 +84,8 @@ pub fn run(args: &TsRsrArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     let wanted = |row: &&TableRow| {
         problems.contains(&row.problem) && args.table.is_none_or(|table| table == row.table)
     };
-    let rows: Vec<&TableRow> = ROWS.iter().filter(wanted).collect();
+    let beside = if options.problems.is_empty() { &[][..] } else { &EXTRA };
+    let rows: Vec<&TableRow> = ROWS.iter().chain(beside).filter(wanted).collect();
     let rounds = |row: &&TableRow| row.rounds as u64 * u64::from(runs(row));
     let steps = rows.iter().map(rounds).sum::<u64>() * algorithms.len() as u64;
     let progress = Progress::new(steps, "ts-rsr");

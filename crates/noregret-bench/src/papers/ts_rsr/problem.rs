@@ -24,7 +24,8 @@ impl Target {
     /// The function of this name. Those drawn from a prior are numbered.
     pub(super) fn new(name: &str, setting: Setting, number: u64) -> Self {
         match name {
-            "gp-2d" => random_features(number, setting),
+            "gp-2d" => random_features(number, setting, (0.25, 5.0)),
+            "gp-noisy-2d" => random_features(number, Setting::Paper, (0.5, 0.5)),
             "gp-3d" => on_a_grid(number),
             // The paper names Griewank's function; its code divides by `i` in place of the root.
             "griewank-8d" if setting == Setting::Code => known("griewank-over-i-8d", &[(-1.0, 4.0); 8]),
@@ -32,7 +33,7 @@ impl Target {
             "ackley-2d" => known(name, &[(-5.0, 5.0); 2]),
             "ackley-3d" => known(name, &[(-5.0, 5.0); 3]),
             "rosenbrock-2d" => known(name, &[(-2.0, 2.0), (-1.0, 3.0)]),
-            "bird-2d" => known(name, &[(-TAU, TAU); 2]),
+            "bird-2d" | "bird-2d-150" => known("bird-2d", &[(-TAU, TAU); 2]),
             "michalewicz-10d" => known(name, &[(0.0, std::f64::consts::PI); 10]),
             _ => known(name, &[(0.0, 1.0); 6]),
         }
@@ -61,11 +62,12 @@ fn normals(n: usize, rng: &mut Stream) -> Vec<f64> {
     (0..n).map(|_| StandardNormal.sample(rng)).collect()
 }
 
-/// A function of 256 random features for the squared exponential kernel of lengthscale 0.25 on `[-5, 5]^2`. The authors'
+/// A function of 256 random features for the squared exponential kernel of this lengthscale on `[-half, half]^2`. The authors'
 /// weights are uniform, not normal. The minimum is that of a fine grid, as theirs.
-fn random_features(number: u64, setting: Setting) -> Target {
+fn random_features(number: u64, setting: Setting, (lengthscale, half): (f64, f64)) -> Target {
     let mut rng = Seed(number).stream(Purpose::Experiment, 2, 0);
-    let frequencies: Vec<f64> = normals(2 * FEATURES, &mut rng).into_iter().map(|w| w / 0.25).collect();
+    let frequencies: Vec<f64> =
+        normals(2 * FEATURES, &mut rng).into_iter().map(|w| w / lengthscale).collect();
     let phases: Vec<f64> = (0..FEATURES).map(|_| rng.random_range(0.0..TAU)).collect();
     let weights: Vec<f64> = match setting {
         Setting::Code => (0..FEATURES).map(|_| rng.random()).collect(),
@@ -77,10 +79,10 @@ fn random_features(number: u64, setting: Setting) -> Target {
             |i: usize| (frequencies[2 * i] * x[0] + frequencies[2 * i + 1] * x[1] + phases[i]).cos();
         scale * (0..FEATURES).map(|i| weights[i] * feature(i)).sum::<f64>()
     };
-    let at = |i: usize| -5.0 + 10.0 * i as f64 / (GRID - 1) as f64;
+    let at = |i: usize| half * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);
     let row = |i: usize| (0..GRID).map(|j| value(&[at(i), at(j)])).fold(f64::INFINITY, f64::min);
     let minimum = (0..GRID).into_par_iter().map(row).reduce(|| f64::INFINITY, f64::min);
-    Target { bounds: vec![(-5.0, 5.0); 2], minimum, value: Box::new(value) }
+    Target { bounds: vec![(-half, half); 2], minimum, value: Box::new(value) }
 }
 
 /// A draw from the squared exponential prior of lengthscale 0.15 and variance 10 on a grid of `26^3` points, constant

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use noregret::math::rng::{Purpose, Seed, Stream};
-use noregret::{Direction, Duplicates, Params, Space, Study};
+use noregret::study::Told;
+use noregret::{Algorithm, Direction, Duplicates, Space, Study};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::problem::Target;
-use super::setting::{self, NOISE};
+use super::setting;
 use super::tables::TableRow;
 use crate::report::Record;
 use crate::{BenchError, Setting};
@@ -42,6 +43,7 @@ impl TsRsrRun<'_> {
         let space = Space::bounds(&self.target.bounds)?;
         let mut study = self.study(&space, self.seed)?;
         let mut noise = Seed(self.seed).stream(Purpose::Noise, 0, 0);
+        let noise_sd = self.row.noise;
         let mut seen = Seen::default();
         // The same for all algorithms: it depends on the seed alone.
         let mut rng = Seed(self.seed).stream(Purpose::Design, 0, 0);
@@ -50,44 +52,50 @@ impl TsRsrRun<'_> {
             let params = space.decode(&u);
             let x: Vec<f64> = params.iter().filter_map(|(_, value)| value.as_f64()).collect();
             let regret = self.target.regret(&x);
-            study.add(&params, noisy(regret, NOISE, &mut noise), None)?;
-            seen.push(params, regret);
+            seen.push(study.add(&params, noisy(regret, noise_sd, &mut noise), None)?, regret);
         }
         let mut tally = BatchTally { regret_curve: vec![seen.best()], ..BatchTally::default() };
-        for round in 0..self.row.rounds {
+        for _ in 0..self.row.rounds {
             if setting::draws_noise_anew(self.setting) {
-                study = self
-                    .study(&space, Seed(self.seed).stream(Purpose::Experiment, round as u64, 0).random())?;
-                let sd = NOISE * seen.deviation();
-                for (params, regret) in &seen.points {
-                    study.add(params, noisy(*regret, sd, &mut noise), None)?;
+                // The same study goes on, so that rounds are counted: its values are told again.
+                let sd = noise_sd * seen.deviation();
+                for &(number, regret) in &seen.points {
+                    study.absorb(Told { number, value: noisy(regret, sd, &mut noise), noise_var: None })?;
                 }
             }
             let clock = Instant::now();
             let trials = study.ask(self.row.batch)?;
             tally.seconds += clock.elapsed().as_secs_f64();
-            let redrawn = study.diagnostics().and_then(|d| d.counters.get("redrawn").copied());
-            tally.rounds_redrawn += usize::from(redrawn.is_some_and(|count| count > 0.0));
+            let counter = |name: &str| study.diagnostics().and_then(|d| d.counters.get(name).copied());
+            tally.rounds_redrawn += usize::from(counter("redrawn").is_some_and(|count| count > 0.0));
+            match counter("rho") {
+                Some(rho) => tally.rho = tally.rho.max(rho),
+                None => tally.rounds_without_rho += 1,
+            }
             let points: Vec<Vec<f64>> =
                 trials.iter().map(|trial| space.encode(&trial.params)).collect::<Result<_, _>>()?;
             tally.distances += smallest_distance(&points);
             for trial in trials {
                 let regret = self.target.regret(&trial.numbers());
                 tally.cumulative_regret += regret;
-                study.tell(trial.number, noisy(regret, NOISE, &mut noise))?;
-                seen.push(trial.params, regret);
+                study.tell(trial.number, noisy(regret, noise_sd, &mut noise))?;
+                seen.push(trial.number, regret);
             }
             tally.regret_curve.push(seen.best());
         }
         Ok(self.record(tally, seen.best()))
     }
 
-    fn study(&self, space: &Space, seed: u64) -> Result<Study, noregret::Error> {
+    fn study_algorithm(&self) -> Algorithm {
         let (low, high) = self.target.bounds[0];
+        setting::algorithm(self.setting, self.algorithm, self.row, high - low)
+    }
+
+    fn study(&self, space: &Space, seed: u64) -> Result<Study, noregret::Error> {
         Study::builder()
             .space(space.clone())
             .direction(Direction::Minimize)
-            .algorithm(setting::algorithm(self.setting, self.algorithm, self.row.problem, high - low))
+            .algorithm(self.study_algorithm())
             .duplicates(Duplicates::Avoid)
             .seed(seed)
             .build()
@@ -114,6 +122,9 @@ impl TsRsrRun<'_> {
             extra: BTreeMap::from([
                 ("smallest_distance".to_owned(), (tally.distances / rounds as f64).into()),
                 ("rounds_redrawn".to_owned(), tally.rounds_redrawn.into()),
+                // Of the rounds that chose by eq. (4.2); 0 if none did.
+                ("rho".to_owned(), tally.rho.into()),
+                ("rounds_explored".to_owned(), tally.rounds_without_rho.into()),
             ]),
         }
     }
@@ -129,17 +140,21 @@ struct BatchTally {
     distances: f64,
     /// Rounds in which some sampled maximum had to be drawn again.
     rounds_redrawn: usize,
+    /// The largest `rho_m`, estimated from below at the start of each round.
+    rho: f64,
+    /// Rounds without an estimate: all of the other algorithms', and those of the initial exploration.
+    rounds_without_rho: usize,
 }
 
-/// The points evaluated so far, each with its regret.
+/// The trials evaluated so far, each with its regret.
 #[derive(Default)]
 struct Seen {
-    points: Vec<(Params, f64)>,
+    points: Vec<(u64, f64)>,
 }
 
 impl Seen {
-    fn push(&mut self, params: Params, regret: f64) {
-        self.points.push((params, regret));
+    fn push(&mut self, number: u64, regret: f64) {
+        self.points.push((number, regret));
     }
 
     fn best(&self) -> f64 {
@@ -174,11 +189,11 @@ fn smallest_distance(points: &[Vec<f64>]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::ALGORITHMS;
-    use super::super::tables::ROWS;
+    use super::super::tables::{EXTRA, ROWS};
     use super::*;
 
     fn short(problem: &str, setting: Setting, algorithm: &str) -> Record {
-        let row = ROWS.iter().find(|row| row.problem == problem).unwrap();
+        let row = ROWS.iter().chain(&EXTRA).find(|row| row.problem == problem).unwrap();
         let row = &TableRow { rounds: 3, ..*row };
         let target = &Target::new(problem, setting, 0);
         TsRsrRun { row, target, setting, algorithm, number: 0, seed: 7 }.execute().unwrap()
@@ -224,6 +239,44 @@ mod tests {
             let (ours, theirs) = (distance("ts-rsr"), distance("ts"));
             assert!(ours > theirs, "{}: {ours} {theirs}", row.problem);
         }
+    }
+
+    /// Values that are told again, as in setting `code`, change the study's values and neither its trials nor its rounds.
+    #[test]
+    fn rounds_are_counted_where_noise_is_drawn_anew() {
+        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let row = ROWS.iter().find(|row| row.problem == "bird-2d").unwrap();
+        let target = &Target::new("bird-2d", Setting::Code, 0);
+        let run = TsRsrRun { row, target, setting: Setting::Code, algorithm: "bucb", number: 0, seed: 7 };
+        let mut study = Study::builder().space(space).algorithm(run.study_algorithm()).build().unwrap();
+        for i in 0..4 {
+            study.add(&study.space().decode(&[0.25 * f64::from(i)]), f64::from(i), None).unwrap();
+        }
+        for round in 1..=3 {
+            for number in 0..4 {
+                study.absorb(Told { number, value: 0.1 * round as f64, noise_var: None }).unwrap();
+            }
+            let trial = study.ask(1).unwrap().remove(0);
+            let Some(noregret::study::Event::Asked(asked)) = study.events().last() else { panic!() };
+            assert_eq!(asked.memo.rounds.unwrap().begun, round);
+            study.tell(trial.number, 0.5).unwrap();
+        }
+    }
+
+    /// App. B.1 where the noise is as large as its bound needs: the exploration ends, and `rho_m` is at most `e` from then on
+    /// (Lemma B.2). Without it, `rho_m` is larger.
+    #[test]
+    fn exploration_bounds_rho() {
+        let row = EXTRA.iter().find(|row| row.problem == "gp-noisy-2d").unwrap();
+        let target = &Target::new(row.problem, Setting::Paper, 0);
+        let run = |algorithm| {
+            let run = TsRsrRun { row, target, setting: Setting::Paper, algorithm, number: 0, seed: 1 };
+            let record = run.execute().unwrap();
+            (record.extra_number("rho"), record.extra_number("rounds_explored"))
+        };
+        let ((with, explored), (without, none)) = (run("ts-rsr-explore"), run("ts-rsr"));
+        assert!(with > 1.0 && with <= 1.0_f64.exp() && without > 1.0_f64.exp(), "{with} {without}");
+        assert!(explored > 1.0 && explored < row.rounds as f64 && none.abs() < 1e-15, "{explored} {none}");
     }
 
     /// Now and then a sampled maximum is below the largest mean and is drawn again; the other algorithms draw no maxima.

@@ -8,12 +8,14 @@
 //! | noise deviation | 1e-3 | 1e-3 of the values' deviation | 1e-3, fitted |
 //! | functions from a prior | their own kernel | their own kernel | fitted |
 //! | noise is drawn | once with each value | anew for all values in every round | once with each value |
-//! | a point is | the best candidate | the same; of TS-RSR, from the second on, moved by ten steps of Adam | polished |
+//! | a point is | the best candidate | the same; of TS-RSR, from the second on, moved by ten steps of Adam | polished; of TS-RSR, the best candidate |
 //! | Griewank | `sqrt(i)` | `i` | `sqrt(i)` |
 //!
 //! # Departures from the code
 //! - Candidates are 1,000 fresh Sobol points each round, some near the points with the best means, and the end of a climb on the mean; the
 //!   code has uniform points and the ends of 200 steps of Adam on the mean.
+//! - TS-RSR keeps the best point that the steps of Adam visit; the code keeps the one a step after it (the point after a step with
+//!   the loss before it).
 //! - The baselines are honest: BUCB's first weight is finite, qEI believes standardised values, UCB-PE keeps to the relevant region in
 //!   `paper` and `ours` (in `code` it explores everywhere, as there).
 
@@ -35,10 +37,8 @@ use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::hyperparameters::Tunable;
 use noregret::surrogate::gp::kernel::Form;
 
+use super::tables::TableRow;
 use crate::Setting;
-
-/// Standard deviation of the noise.
-pub(super) const NOISE: f64 = 1e-3;
 
 /// What it is, in a line.
 pub(super) fn describe(setting: Setting) -> &'static str {
@@ -57,11 +57,12 @@ pub(super) fn draws_noise_anew(setting: Setting) -> bool {
 }
 
 /// The Gaussian process for a problem on a box whose sides are all `side`.
-fn model(setting: Setting, problem: &str, side: f64) -> GpConfig {
+fn model(setting: Setting, row: &TableRow, side: f64) -> GpConfig {
     if setting == Setting::Ours {
         return GpConfig::default();
     }
-    let (kernel, lengthscale, variance) = match (problem, setting) {
+    let (kernel, lengthscale, variance) = match (row.problem, setting) {
+        ("gp-noisy-2d", _) => (Form::SquaredExponential, 0.5, 1.0),
         ("gp-2d", Setting::Code) => (Form::SquaredExponential, 0.25, LN_2),
         ("gp-2d", _) => (Form::SquaredExponential, 0.25, 1.0),
         ("gp-3d", Setting::Code) => (Form::SquaredExponential, 0.15, 10.0),
@@ -75,17 +76,20 @@ fn model(setting: Setting, problem: &str, side: f64) -> GpConfig {
         isotropic: true,
         lengthscale: Tunable::fixed(lengthscale / side),
         outputscale: Tunable::fixed(variance),
-        noise: Tunable::fixed(NOISE * NOISE),
+        noise: Tunable::fixed(row.noise * row.noise),
         refit_growth: 0.0, // values are standardised anew, and candidates drawn anew, in every round
         ..GpConfig::default()
     }
 }
 
 /// The algorithm of this name, on the initial points that all share.
-pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) -> Algorithm {
-    let model = model(setting, problem, side);
-    let polished = if setting == Setting::Ours { 4 } else { 0 };
+pub(super) fn algorithm(setting: Setting, name: &str, row: &TableRow, side: f64) -> Algorithm {
+    let model = model(setting, row, side);
+    let polished = if setting == Setting::Ours || name == "ts-rsr-polished" { 4 } else { 0 };
     let solver = Solver::Auto { candidates: 1_000, polished };
+    // The points of the authors' code without those that we add near the best ones: uniform, and none of them polished.
+    let uniform = Solver::RandomGrid { per_round: 1, size: Some(1_000) };
+    let solver = if name == "qei-uniform" { uniform } else { solver };
     let gp = GpOptions { model, solver, measure: Measure::Never, initial_points: Some(0) };
     let beta = BetaSchedule::RenLi { candidates: 1_001 };
     match name {
@@ -96,7 +100,7 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) 
         }
         "sp" => Algorithm::Sp(OnGp { own: SpConfig::default(), gp }),
         "ts" => Algorithm::Ts(OnGp { own: TsConfig {}, gp }),
-        "qei" => Algorithm::Qei(OnGp { own: QeiConfig::default(), gp }),
+        "qei" | "qei-uniform" => Algorithm::Qei(OnGp { own: QeiConfig::default(), gp }),
         "qei-mc" => {
             let method = QeiMethod::MonteCarlo;
             Algorithm::Qei(OnGp { own: QeiConfig { method, ..QeiConfig::default() }, gp })
@@ -107,7 +111,12 @@ pub(super) fn algorithm(setting: Setting, name: &str, problem: &str, side: f64) 
         }
         _ => {
             let refine = (setting == Setting::Code).then_some(Refine { steps: 10, rate: 0.01 / side });
-            Algorithm::TsRsr(OnGp { own: TsRsrConfig { explore: None, refine }, gp })
+            // Corollary B.4: until rho_m is at most e.
+            let explore = (name == "ts-rsr-explore").then_some(1.0);
+            Algorithm::TsRsr(OnGp {
+                own: TsRsrConfig { explore, refine, polish: name == "ts-rsr-polished" },
+                gp,
+            })
         }
     }
 }

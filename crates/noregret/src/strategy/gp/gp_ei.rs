@@ -79,7 +79,10 @@ impl Strategy for GpEi {
         while turn.wants_more() {
             let best = gp.believed_incumbent();
             let utility = match (search.elsewhere(&turn), improvement) {
-                (Some(bound), _) => Utility::Ucb { beta: bound.value(&gp.round(&turn)) },
+                (Some(bound), _) => {
+                    let t = turn.memo.ledger.rounds; // points, each a round of its own
+                    Utility::Ucb { beta: bound.value(&gp.round(t, &turn)) }
+                }
                 (None, Improvement::LogExpected) => Utility::LogExpectedImprovement { best },
                 (None, Improvement::Expected) => Utility::ExpectedImprovement { best },
                 (None, Improvement::Probability) => Utility::ProbabilityOfImprovement { best },

@@ -9,8 +9,15 @@
 //! | `X_t`                 | `solver`      | where the maximum is looked for                             |
 //!
 //! # Departures
-//! The realised information gain stands in for the maximal one, which cannot be computed. Points of a batch lower the
-//! variance for those after them and leave the mean alone (as GP-BUCB does; the paper proposes one point a round).
+//! - By default `beta_t` is `sqrt(ln(t + 2))`, that of the paper's experiments. That of Algorithm 1 is the schedule `chowdhury`, with
+//!   `events = 2` for Theorem 7; the realised information gain stands in for the maximal one, which cannot be computed (see
+//!   [`BetaSchedule`]).
+//! - By default the bound is maximized from candidates by climbs; the random grids of section 4 are
+//!   `solver = { name = "random-grid" }`.
+//! - The paper proposes one point a round. Points of a batch lower the variance for those after them and leave the mean alone (as
+//!   GP-BUCB does); they share the round's weight. What a round is, where points are asked for one by one, says `Rounds` of the memo.
+//! - `B` and the noise are in units of the standardised values, and the prior's variance is fitted, where Assumption 1 asks for at
+//!   most 1.
 
 use std::num::NonZeroUsize;
 
@@ -50,8 +57,9 @@ impl Strategy for GpUcb {
         let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
+        let t = turn.round().0.begun - 1;
+        let beta = self.own.beta.value(&gp.round(t, &turn)); // one weight for the whole round
         while turn.wants_more() {
-            let beta = self.own.beta.value(&gp.round(&turn));
             let found = search.maximize(&gp.scored(Utility::Ucb { beta }), gp, &mut turn);
             gp.condition(turn.push(found)?);
         }

@@ -10,7 +10,8 @@
 //!
 //! # Departures
 //! Features are not normalised to unit length, which the authors' code does and which changes the kernel. Lengthscales are
-//! used by coordinate (their code takes the first for all).
+//! used by coordinate (their code takes the first for all). Frequencies are drawn anew for every point, also within a batch. The
+//! number of features is rounded up to a multiple of 64: 1,000 become 1,024.
 
 use std::num::NonZeroUsize;
 

@@ -5,11 +5,14 @@
 //! | paper     | here        | meaning                                                                     |
 //! |-----------|-------------|-----------------------------------------------------------------------------|
 //! | `y_t`     | `threshold` | the largest lower bound, `max mu - beta sigma`                              |
-//! | `R_t^+`   |             | where `mu + 2 beta sigma >= y_t`                                            |
+//! | `R_t^+`   |             | where `mu + 2 beta' sigma >= y_t`, with the weight `beta'` of the next round |
 //!
 //! # Departures
-//! The region is that of the deviation given the batch so far, so that it shrinks a little within a batch. The code behind
-//! Ren & Li explores the whole space; `region = false` does so.
+//! - The region is that of the deviation given the batch so far, so that it shrinks a little within a batch. The code behind
+//!   Ren & Li explores the whole space; `region = false` does so.
+//! - The first point of a round is the one by its bound. A round goes on until a result arrives (see `Rounds` of the memo): with
+//!   workers that ask for a point whenever a result arrives, all points are first ones, and it is BUCB.
+//! - The weight is that of the code behind Ren & Li by default, see BUCB.
 
 use std::num::NonZeroUsize;
 
@@ -59,15 +62,16 @@ impl Strategy for UcbPe {
         let mut turn = Turn::open(self.name, history, q, self.gp.initial_points, rng)?;
         let Some(gp) = self.model.prepare(&mut turn)? else { return turn.finish() };
         let mut search = self.gp.search(gp, &turn);
-        let beta = self.own.beta.value(&gp.round(&turn)); // one weight for the whole batch
+        let (round, begins) = turn.round();
+        let [beta, next] = [round.begun - 1, round.begun].map(|t| self.own.beta.value(&gp.round(t, &turn)));
         while turn.wants_more() {
-            let utility = match (turn.picked(), self.own.region) {
-                (0, _) => Utility::Ucb { beta },
-                (_, true) => {
+            let utility = match (begins && turn.picked() == 0, self.own.region) {
+                (true, _) => Utility::Ucb { beta },
+                (false, true) => {
                     let threshold = largest_lower_bound(gp, beta);
-                    Utility::RelevantDeviation { beta: 2.0 * beta, threshold }
+                    Utility::RelevantDeviation { beta: 2.0 * next, threshold }
                 }
-                (_, false) => Utility::StandardDeviation,
+                (false, false) => Utility::StandardDeviation,
             };
             let found = search.maximize(&gp.scored(utility), gp, &mut turn);
             gp.condition(turn.push(found)?);
@@ -85,4 +89,33 @@ fn largest_lower_bound(gp: &GpState, beta: f64) -> f64 {
             .fold(f64::NEG_INFINITY, f64::max)
     };
     lower(gp.kept()).max(lower(gp.fresh()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Space;
+    use crate::strategy::gp::{GpOptions, OnGp};
+    use crate::strategy::testing::{random_history, stream, value};
+
+    /// A batch is the same kind of points whether they are asked for at once or one by one: the first by its bound, the others
+    /// by deviation. A result begins the next round.
+    #[test]
+    fn one_point_of_a_round_is_by_its_bound() {
+        let line = Space::bounds(&[(0.0, 1.0)]).unwrap();
+        let mut history = random_history(line, 6, 5, |x| (12.0 * x[0]).sin() + x[0]);
+        let by = |beta: f64, history: &History| {
+            let own = UcbPeConfig { beta: BetaSchedule::Constant { value: beta }, region: false };
+            let gp = GpOptions { initial_points: Some(0), ..GpOptions::default() };
+            let mut strategy = UcbPe::new(OnGp { own, gp }).unwrap();
+            strategy.propose(history, NonZeroUsize::new(1), &mut stream(3, 0)).unwrap()
+        };
+        // The weight matters to the first point of a round alone.
+        let first = by(0.01, &history);
+        assert_ne!(first.choices, by(5.0, &history).choices);
+        history.proposed([(6, first.choices[0].clone())], first.memo);
+        assert_eq!(by(0.01, &history).choices, by(5.0, &history).choices);
+        history.told(6, value(0.5));
+        assert_ne!(by(0.01, &history).choices, by(5.0, &history).choices);
+    }
 }

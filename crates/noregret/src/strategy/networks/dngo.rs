@@ -2,6 +2,12 @@
 //! Phan-Trong et al. 2023.
 //!
 //! # Departures
+//! - The prior mean is 0 for standardised values, where Snoek et al. add a quadratic bowl in the middle of the box with parameters of its own (the
+//!   implementation that Phan-Trong et al. took, pybnn, has none either). Inputs are not warped.
+//! - The network is trained by Adam on all points at once with a decay of all parameters, 500 steps of rate 0.05 from fresh parameters; the
+//!   paper's SGD with momentum and its tuned settings are not printed in full.
+//! - Improvements are counted from the best mean at an evaluated or running point, since values have noise; and it is their logarithm that is maximized.
+//! - The maximum is looked for among Sobol points and some around the best evaluations, then around the best of these.
 //! - The precisions of weights and noise maximize the marginal likelihood, where the paper integrates over them by slice sampling.
 //! - Noise variances that come with values are not used.
 //! - Running points and those chosen before in the batch are believed: they shrink the deviation and leave the mean.
@@ -107,6 +113,7 @@ impl Dngo {
             standardize: config.standardize,
             ridge: 0.01,
             most: PASSES,
+            accumulate: false,
         });
         Ok(Self { config, learned })
     }

@@ -7,11 +7,21 @@
 //!
 //! # Departures
 //! - `U` has all points told, initial ones too, and those that are running; dynamic features are those of the present parameters for
-//!   all points, where the published codes add up gradients taken at different times.
+//!   all points. The published codes add up the gradients of chosen points as they were: `variance = "accumulated"`.
+//! - NeuralTS and NeuralUCB are by default in our own form: a network in the scaling of the tangent kernel, trained to convergence, with
+//!   the whole of `U` in the dual. The code that both their authors and Dai et al. 2022 used is `start = "pytorch"`,
+//!   `variance = "accumulated"` and 100 steps of SGD, `training = { name = "epochs", method = "sgd", rate = 0.01, epochs = 100, decay = 0.001,
+//!   loss = "mean-shared-decay", toward = "zero", warm = true, shorten = false }`, with `lambda = 0.001`. Its `nu` is a factor of the
+//!   variance; here it is one of the deviation.
 //! - The network learns to convergence by default; the paper's and its code's trainings are by name (see docs/guide.md). The paper's
 //!   step overshoots and is shortened, unless `shorten = false`.
 //! - `sigma_t` is computed in the dual, from an n x n matrix: cubic in the number of evaluations, of which at most 2,000 are used, where the
 //!   paper's p x p matrix has a constant size (50,500 x 50,500 for width 500 in 100 dimensions). `variance = "diagonal"` keeps p numbers.
+//! - Defaults are ours: values standardised, parameters in the network's own scaling with biases (`start = "scaled"`), `nu` 0.1 without the
+//!   paper's search among 0.1, 1 and 10 and without the theorem's schedule.
+//! - The maximum over the domain (line 5) is the best of the candidates, at each of which the draw is independent of the others: the more
+//!   candidates, the more exploration, by `sqrt(2 ln N)` deviations. NeuralUCB also looks around the best candidate, where Dai et al. climb by
+//!   gradients.
 //! - In a batch, draws are independent; NeuralUCB's deviations know of the batch so far.
 
 use std::num::NonZeroUsize;
@@ -23,6 +33,7 @@ use crate::error::Result;
 use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::{MaximizeError, Maximum, Region};
+use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::history::History;
 use crate::strategy::limits::{Demand, INITIAL_POINTS, Table};
 use crate::strategy::networks::model::belief::{Belief, Features};
@@ -88,7 +99,7 @@ impl Default for NeuralBoConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct GradientOptions {
-    /// What is kept of the matrix of gradients; the published codes of NeuralTS and NeuralUCB keep the diagonal.
+    /// What is kept of the matrix of gradients.
     pub variance: Variance,
     /// How the network learns.
     pub training: Learning,
@@ -116,6 +127,8 @@ impl Default for GradientOptions {
 pub struct NeuralBanditConfig {
     /// The network.
     pub network: NetworkConfig,
+    /// Where its parameters begin.
+    pub start: Start,
     /// Factor of the deviation. From 0 to 1e6.
     #[cfg_attr(feature = "schema", schemars(transform = NU.stated()))]
     pub nu: f64,
@@ -136,7 +149,7 @@ impl Demand for NeuralBanditConfig {
 impl Default for NeuralBanditConfig {
     fn default() -> Self {
         let (network, gradients) = (NetworkConfig::default(), GradientOptions::default());
-        Self { network, nu: 1.0, candidates: 10_000, gradients }
+        Self { network, start: Start::Scaled, nu: 1.0, candidates: 10_000, gradients }
     }
 }
 
@@ -184,6 +197,14 @@ impl NeuralBo {
         INITIAL_POINTS.check("initial_points", initial_points)?;
         training.validate()?;
         config.start.check(name, &config.network)?;
+        let accumulate = config.gradients.variance == Variance::Accumulated;
+        if accumulate && !training.is_warm() {
+            return Err(AlgorithmError::Options {
+                name: name.into(),
+                problem: "variance = \"accumulated\" adds up what trainings left: it needs training with warm = true".into(),
+            }
+            .into());
+        }
         let learned = Learned::new(LearnedConfig {
             network: config.network.clone(),
             start: config.start,
@@ -191,6 +212,7 @@ impl NeuralBo {
             standardize,
             ridge: lambda,
             most: ONE_FIT,
+            accumulate,
         });
         Ok(Self { name, policy, config, learned })
     }
@@ -198,8 +220,8 @@ impl NeuralBo {
 
 impl From<NeuralBanditConfig> for NeuralBoConfig {
     fn from(config: NeuralBanditConfig) -> Self {
-        let NeuralBanditConfig { network, nu, candidates, gradients } = config;
-        Self { network, start: Start::Scaled, features: Features::Dynamic, nu, candidates, gradients }
+        let NeuralBanditConfig { network, start, nu, candidates, gradients } = config;
+        Self { network, start, features: Features::Dynamic, nu, candidates, gradients }
     }
 }
 

@@ -1,6 +1,8 @@
 //! NeuralGreedy: perturb the values, fit a network, take its maximum. Paria et al. 2022, as a rival in Phan-Trong et al. 2023.
 //!
 //! # Departures
+//! - The perturbation has the deviation `noise` of an observation, and the penalty that of STO-BNTS, `noise^2` times the squared distance to
+//!   the start; Phan-Trong et al. refer to an appendix of Paria et al. for both.
 //! - The network is fitted from fresh parameters for every point, to convergence by default.
 //! - Where the maximum is looked for is ours: candidates all over the space and around the best evaluations, then climbs; with
 //!   `polished = 0` the uniform candidates only, as for NeuralBO.

@@ -12,6 +12,15 @@
 //! - Fits are Gauss-Newton steps in the dual, to a stated tolerance, which is the closed form of the linear variant; `training = { name
 //!   = "descent" }` is the paper's.
 //! - The authors' code draws the same parameters in every iteration; here they are drawn anew, as printed (`redraw`).
+//! - `beta` is a constant, by default 0.3 on standardised values; that of Theorem 1 grows with `t`, and their experiments have 1.
+//! - Biases have a deviation of 1 by default, and inputs go from -1 to 1; 0.05 and 0 to 1 in the authors' code.
+//! - At most 1,000 evaluations are fitted (2,000 by the linear variant): the best and some of the others. Failed ones take the worst value; known
+//!   variances of noise weight the squares.
+//! - The uncertainty sampling of App. B (`initial = "uncertainty"`) chooses among 2,000 random points in place of the domain, and draws its
+//!   network anew for every request, so that a stage that is asked for in parts has several. Eq. (4) as printed lacks a factor
+//!   `sigma^2`, which changes no maximum.
+//! - A deep ensemble has the loss of eq. (1) by default, as a "reduced version" of Algorithm 1; in the authors' code it has no penalty
+//!   (`regularize = false`; a ridge of at most 1e-4 stays, so that the equations are solvable in 32 bits).
 //! - Candidates are Sobol points and some around the best evaluations, and the best of them are climbed from; the authors climb from
 //!   random points.
 

@@ -23,7 +23,7 @@ use crate::maximize::{MaximizeError, Maximum, Region};
 use crate::strategy::Proposal;
 use crate::strategy::diagnostics::{Diagnostics, Inexactness};
 use crate::strategy::history::{Choice, History};
-use crate::strategy::memo::Memo;
+use crate::strategy::memo::{Memo, Rounds};
 use crate::surrogate::points::Points;
 use batch::Batch;
 
@@ -153,6 +153,19 @@ impl<'a> Turn<'a> {
     /// The number of points chosen by the algorithm, not by the design.
     pub(crate) fn picked(&self) -> usize {
         self.batch.choices.len() - self.diagnostics.design_points
+    }
+
+    /// The round that this turn is part of, see [`Rounds`]; `true` if it begins with this turn.
+    pub(crate) fn round(&mut self) -> (Rounds, bool) {
+        let told = self.history.len();
+        let (round, begins) = match self.memo.rounds {
+            Some(last) if last.told == told => (last, false),
+            Some(last) => (Rounds { begun: last.begun + 1, told, ..last }, true),
+            // A log of an older release counts points in the ledger alone: weights must not fall where it ends.
+            None => (Rounds { begun: self.memo.ledger.rounds + 1, initial: told, told }, true),
+        };
+        self.memo.rounds = Some(round);
+        (round, begins)
     }
 
     /// Points without a value: the running ones, then those of this turn.

@@ -25,6 +25,8 @@ use warp::Transform;
 const POINTS: Range = Range::new(2.0, 20_000.0);
 /// The largest stands for never.
 const GROWTH: Range = Range::new(0.0, 1e9);
+/// Each costs about as much as the fit without them.
+const RESTARTS: Range = Range::new(0.0, 100.0);
 /// `rff-ts` has a matrix of features by features.
 const FEATURES: Range = Range::new(1.0, 20_000.0);
 
@@ -69,6 +71,9 @@ pub struct GpConfig {
     pub refit_growth: f64,
     /// Start a fit where the last one ended.
     pub warm_start: bool,
+    /// Further starts of a fit from scratch, uniform between the bounds on a logarithmic scale. From 0 to 100.
+    #[cfg_attr(feature = "schema", schemars(transform = RESTARTS.stated()))]
+    pub restarts: usize,
     /// Noise of the values that points which run, and those of a batch, are going to have.
     pub pending: Pending,
     /// Random features of a posterior sample. From 1 to 20000.
@@ -111,6 +116,7 @@ impl Default for GpConfig {
             fit_points: 500,
             refit_growth: 0.125,
             warm_start: true,
+            restarts: 0,
             pending: Pending::Noisy,
             features: 1_024,
         }
@@ -194,6 +200,7 @@ impl GpConfig {
         GROWTH.check("model.refit_growth", self.refit_growth)?;
         POINTS.check("model.max_points", self.max_points)?;
         POINTS.check("model.fit_points", self.fit_points)?;
+        RESTARTS.check("model.restarts", self.restarts)?;
         Ok(FEATURES.check("model.features", self.features)?)
     }
 

@@ -16,6 +16,9 @@
 //! expectation. A Matérn kernel has Student-t frequencies with `2 nu` degrees of freedom; an overlap factor is a random
 //! sign per category, shared by all categories with probability `exp(-1 / l)`; a linear factor is a random plane. The kernel
 //! of a network has no such features: `GpConfig::validate_for_paths` refuses it.
+//!
+//! # Departures
+//! Features come in words of 64 signs, so their number is rounded up to a multiple of 64: 1,000 become 1,024.
 
 use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
@@ -359,6 +362,48 @@ fn evaluate(prior: &PriorDraw, points: &Points, n: usize) -> Vec<f64> {
             },
         )
         .collect()
+}
+
+/// A function drawn from the prior, divided by its deviation: variance 1 everywhere, correlations of the kernel.
+#[derive(Clone, Debug)]
+pub struct UnitPath {
+    draw: PriorDraw,
+    kernel: Kernel,
+}
+
+impl UnitPath {
+    /// Draws a function of `dims` coordinates.
+    ///
+    /// # Panics
+    /// If the kernel is that of a network.
+    pub fn draw(kernel: &Kernel, dims: usize, features: usize, rng: &mut Stream) -> Self {
+        Self { draw: PriorDraw::new(kernel, dims, features, rng), kernel: kernel.clone() }
+    }
+
+    /// The function at every point of a set; 0 where the prior has no variance (a linear kernel's origin).
+    pub fn values(&self, points: &Points) -> Vec<f64> {
+        let mut values = evaluate(&self.draw, points, points.len());
+        for (i, value) in values.iter_mut().enumerate() {
+            let variance = self.kernel.variance(&points.point(i));
+            *value = if variance > 0.0 { *value / variance.sqrt() } else { 0.0 };
+        }
+        values
+    }
+
+    /// The function and its gradient at one point.
+    pub fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.fill(0.0);
+        let variance = self.kernel.variance(x);
+        if variance <= 0.0 {
+            return 0.0;
+        }
+        let draw = self.draw.value_and_gradient(x, gradient);
+        // d(f / sqrt(k)) = df / sqrt(k) - f / (2 k sqrt(k)) dk
+        let root = variance.sqrt();
+        gradient.iter_mut().for_each(|g| *g /= root);
+        self.kernel.add_variance_gradient(x, -0.5 * draw / (variance * root), gradient);
+        draw / root
+    }
 }
 
 /// A function drawn from the Bayesian linear regression on random features (Dai et al. 2022, App. F.3).

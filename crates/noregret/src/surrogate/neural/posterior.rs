@@ -20,8 +20,11 @@ pub enum Variance {
     /// All of it, in the dual.
     #[default]
     Exact,
-    /// Its diagonal, as in the published code of NeuralUCB and NeuralTS.
+    /// Its diagonal, with the gradients of all points at the same parameters.
     Diagonal,
+    /// Its diagonal, in which each point has the gradient that it had when it was chosen, and initial points have none: the published
+    /// code of NeuralUCB and NeuralTS.
+    Accumulated,
 }
 
 /// The gradients of the points seen so far, in the form that variances need.
@@ -41,6 +44,20 @@ pub enum Uncertainty {
 }
 
 impl Uncertainty {
+    /// From sums of squared gradients and the gradients of some more points, `lambda` being the weight of the prior.
+    #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
+    pub fn from_squares(
+        network: &Network,
+        mut squares: Vec<f32>,
+        (trace, signals): (&Trace, &Signals),
+        lambda: f64,
+    ) -> Self {
+        let lambda = lambda as f32;
+        network.add_squared_gradients(trace, signals, &mut squares);
+        squares.iter_mut().for_each(|u| *u = lambda / (lambda + *u));
+        Self::Diagonal(squares)
+    }
+
     /// From the gradients of points, `lambda` being the weight of the prior; points of less weight than 1 (the exact form only) count as
     /// noisier. Also returns the jitter that was added to the diagonal.
     #[expect(clippy::cast_possible_truncation, reason = "networks work with 32 bits")]
@@ -53,7 +70,7 @@ impl Uncertainty {
         lambda: f64,
     ) -> Result<(Self, f64), NotPositiveDefinite> {
         match variance {
-            Variance::Diagonal => {
+            Variance::Diagonal | Variance::Accumulated => {
                 let mut diagonal = vec![lambda as f32; network.parameters()];
                 network.add_squared_gradients(&trace, &signals, &mut diagonal);
                 diagonal.iter_mut().for_each(|u| *u = lambda as f32 / *u);

@@ -1,6 +1,6 @@
 //! Maximum a posteriori fits of hyperparameters: when a fit is due, and where it starts.
 
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 
 use crate::math::rng::Stream;
 use crate::strategy::dataset::{Dataset, mean_and_sd, shuffle};
@@ -8,7 +8,7 @@ use crate::strategy::history::History;
 use crate::strategy::memo::{Fit, Memo, Units};
 use crate::surrogate::gp::GpConfig;
 use crate::surrogate::gp::fit::{Effort, FitProblem, MapEstimate};
-use crate::surrogate::gp::hyperparameters::Hyperparameters;
+use crate::surrogate::gp::hyperparameters::{Hyperparameters, Tunable};
 use crate::surrogate::gp::kernel::{Kernel, ParameterKind};
 use crate::surrogate::gp::warp::{Transform, Warp};
 
@@ -21,6 +21,8 @@ const MIDDLE: Effort = Effort { evaluations: 15, tolerance: 3e-3 };
 /// ... and at last on all of them, as a warm start does at once. A likelihood costs the cube of the number of points.
 const FINE: Effort = Effort { evaluations: 12, tolerance: 1e-3 };
 
+/// Separates the stream of further starts from the others that the fit's seed gives rise to.
+const RESTARTS: u64 = 0x5EED_0F4E_57A4_7500;
 /// Separates the stream of the fit's subsample from that of the candidates, which share the fit's seed.
 const SUBSAMPLE: u64 = 0x5EED_0F5A_4D91_E500;
 
@@ -72,6 +74,8 @@ struct Ascent<'a> {
     data: Dataset,
     /// Observations in random order: the first ones are a sample.
     order: Vec<usize>,
+    /// Of further starts.
+    rng: Stream,
     /// Likelihoods evaluated.
     likelihoods: usize,
 }
@@ -80,10 +84,11 @@ impl<'a> Ascent<'a> {
     fn new(config: &'a GpConfig, kernel: &'a Kernel, data: Dataset, seed: u64) -> Self {
         let mut order: Vec<usize> = (0..data.points.len()).collect();
         shuffle(&mut order, &mut Stream::seed_from_u64(seed ^ SUBSAMPLE));
-        Self { config, kernel, data, order, likelihoods: 0 }
+        let rng = Stream::seed_from_u64(seed ^ RESTARTS);
+        Self { config, kernel, data, order, rng, likelihoods: 0 }
     }
 
-    /// From scratch: two starts on few points, then the better one on more and more. Warm: on all at once.
+    /// From scratch: several starts on few points, then the best one on more and more. Warm: on all at once.
     fn maximize(mut self, warm: Option<Hyperparameters>) -> (Hyperparameters, usize) {
         let size = fit_size(self.data.points.len(), self.config.fit_points);
         let start = warm.unwrap_or_else(|| self.cold_start(size));
@@ -97,6 +102,13 @@ impl<'a> Ascent<'a> {
         let mut best = self.climb(coarse, &first, COARSE);
         if self.config.warm_start {
             let other = self.climb(coarse, &self.rough_start(&first), COARSE);
+            if other.log_posterior > best.log_posterior {
+                best = other;
+            }
+        }
+        for _ in 0..self.config.restarts {
+            let start = self.random_start();
+            let other = self.climb(coarse, &start, COARSE);
             if other.log_posterior > best.log_posterior {
                 best = other;
             }
@@ -127,6 +139,28 @@ impl<'a> Ascent<'a> {
         }
     }
 
+    /// A further start: each hyperparameter is uniform between its bounds on a logarithmic scale.
+    fn random_start(&mut self) -> Hyperparameters {
+        let GpConfig { odds, lengthscale, outputscale, noise, .. } = self.config;
+        let mut between = |tunable: &Tunable| {
+            let (low, high) = (tunable.low.ln(), tunable.high.ln());
+            let log = low + (high - low) * self.rng.random::<f64>();
+            log.exp().clamp(tunable.low, tunable.high)
+        };
+        Hyperparameters {
+            kernel_parameters: self
+                .kernel
+                .parameter_kinds()
+                .map(|kind| match kind {
+                    ParameterKind::Odds => between(odds),
+                    ParameterKind::Lengthscale => between(lengthscale),
+                })
+                .collect(),
+            outputscale: between(outputscale),
+            noise_variance: between(noise),
+        }
+    }
+
     /// Climbs from `start` on a sample of the observations.
     fn climb(&mut self, points: usize, start: &Hyperparameters, effort: Effort) -> MapEstimate {
         let mut chosen = self.order[..points.min(self.order.len())].to_vec();
@@ -152,4 +186,36 @@ impl<'a> Ascent<'a> {
 /// n = 500 (Hartmann-6, three data sets); for small `n` every observation counts.
 fn fit_size(n: usize, most: usize) -> usize {
     if n <= most / 5 * 3 { n } else { (n / 5 * 4).max(most / 5 * 3).min(most) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Space;
+    use crate::strategy::testing::random_history;
+    use crate::surrogate::gp::kernel::Form;
+
+    /// Values far from the prior's mean of 0 and a smooth kernel: one start ends at the lower bound, where nothing is correlated
+    /// and the likelihood is flat; one of several finds the lengthscale.
+    #[test]
+    fn further_starts_leave_the_plateau_of_tiny_lengthscales() {
+        let waves = |x: &[f64]| -2.0 + (9.0 * x[0]).sin() * (7.0 * x[1]).cos() + (8.0 * x[2]).sin();
+        let history = random_history(Space::bounds(&[(0.0, 1.0); 3]).unwrap(), 40, 5, waves);
+        let lengthscale = |restarts| {
+            let config = GpConfig {
+                kernel: Form::Matern52,
+                isotropic: true,
+                lengthscale: Tunable::free(1.0, 1e-5, 1e5),
+                outputscale: Tunable::fixed(1.0),
+                noise: Tunable::fixed(1e-4),
+                standardize: false,
+                warm_start: false,
+                restarts,
+                ..GpConfig::default()
+            };
+            fit(&config, &history, None, 3).hyperparameters.kernel_parameters[0]
+        };
+        assert!(lengthscale(0) < 1e-3, "{}", lengthscale(0));
+        assert!((0.05..2.0).contains(&lengthscale(5)), "{}", lengthscale(5));
+    }
 }

@@ -177,11 +177,11 @@ impl GpState {
         }
     }
 
-    /// The inputs of schedules of confidence weights.
-    pub(crate) fn round(&self, turn: &Turn<'_>) -> Round {
+    /// The inputs of schedules of confidence weights in round `t`, counted from 0.
+    pub(crate) fn round(&self, t: usize, turn: &Turn<'_>) -> Round {
         let space = turn.history.space();
         Round {
-            t: turn.memo.ledger.rounds,
+            t,
             dims: space.dims(),
             candidates: space.cardinality().and_then(|c| usize::try_from(c).ok()),
             information_gain: self.gp.information_gain(),
@@ -230,6 +230,22 @@ impl GpState {
         let pending: Vec<usize> = (self.gp.observed()..self.gp.len()).collect();
         let believed = self.gp.marginals(&self.gp.points().select(&pending)).mean;
         believed.into_iter().fold(self.incumbent(), f64::max)
+    }
+
+    /// What an evaluation at this point would tell, `1/2 ln(1 + sigma^2 / sigma_n^2)`, given all that the model is conditioned on:
+    /// Lemma A.1 of Ren & Li.
+    pub(crate) fn information_of(&self, choice: &Choice) -> f64 {
+        let here = Points::from_columns(choice.x.len(), &choice.x);
+        let variance = self.gp.marginals(&here).variance[0].max(0.0);
+        0.5 * (variance / self.pending_noise.max(f64::MIN_POSITIVE)).ln_1p()
+    }
+
+    /// An estimate from below of `rho_m = max sigma(x) / sigma(x | A)` over points `x` and sets `A` of `m` (Ren & Li, Theorem 4.1), at
+    /// the candidates: `m` evaluations of `x` itself, or next to it, give `sqrt(1 + m sigma^2 / sigma_n^2)`.
+    pub(crate) fn largest_shrinkage(&self, m: usize) -> f64 {
+        let variances = self.kept.observed_variance().iter().chain(self.fresh.observed_variance());
+        let largest = variances.copied().fold(0.0, f64::max);
+        (1.0 + m as f64 * largest / self.pending_noise.max(f64::MIN_POSITIVE)).sqrt()
     }
 
     /// A utility of mean and deviation on this model.

@@ -10,6 +10,7 @@ use crate::math::rng::Stream;
 use crate::maximize::climb::Climber;
 use crate::maximize::multi_start::{MultiStart, top};
 use crate::maximize::{MaximizeError, Maximum, Region, Taken, Work};
+use crate::space::Pool;
 use crate::strategy::gp::model::GpState;
 use crate::strategy::history::{Choice, Duplicates, History};
 use crate::strategy::turn::Turn;
@@ -23,6 +24,8 @@ const LOOKED_AT: usize = 512;
 const BOUND: f64 = 3.0;
 /// Rows of a pool that are considered instead if the pool is too large to keep.
 const SAMPLED_ROWS: usize = 2_000;
+/// Points of a space whose solver keeps no candidates.
+const POINTS: usize = 1_000;
 /// Climbs on the posterior mean, from the evaluations with the best means.
 const CLIMBS: usize = 2;
 /// Draws made at once.
@@ -65,14 +68,16 @@ impl Draws {
                 return Self::among(gp, gp.kept(), Some);
             }
             // The pool is too large to keep.
-            let rows: Vec<usize> =
-                (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
-            let mut points = Points::new(pool.dims());
-            rows.iter().for_each(|&row| points.push(&pool.point(row)));
+            let (rows, points) = random_rows(pool, rng);
             return Self::among(gp, &Candidates::new(gp.gp(), points), |i| Some(rows[i]));
         }
         // The maximum of the mean is seldom at a candidate.
         gp.add_fresh(&summit(gp, history));
+        if gp.kept().is_empty() {
+            // The solver makes its own candidates, anew for each point; a draw is joint at one set.
+            let points = Region::whole(history.space()).sobol(POINTS, rng).map_err(MaximizeError::from)?;
+            return Self::among(gp, &Candidates::new(gp.gp(), points), |_| None);
+        }
         Self::among(gp, gp.kept(), |_| None)
     }
 
@@ -172,8 +177,17 @@ fn bounds(set: &Candidates) -> Vec<f64> {
     marginals.map(|(mean, variance)| mean + BOUND * variance.max(0.0).sqrt()).collect()
 }
 
+/// Random rows of a pool that is too large to keep, and their points.
+pub(crate) fn random_rows(pool: &Pool, rng: &mut Stream) -> (Vec<usize>, Points) {
+    let rows: Vec<usize> =
+        (0..SAMPLED_ROWS.min(pool.len())).map(|_| rng.random_range(0..pool.len())).collect();
+    let mut points = Points::new(pool.dims());
+    rows.iter().for_each(|&row| points.push(&pool.point(row)));
+    (rows, points)
+}
+
 /// A climb on the posterior mean from the best points known.
-fn summit(gp: &GpState, history: &History) -> Points {
+pub(crate) fn summit(gp: &GpState, history: &History) -> Points {
     let means = gp.means_at_data();
     let mut starts = gp.gp().points().select(&top(&means, CLIMBS));
     for set in [gp.kept(), gp.fresh()] {
@@ -194,7 +208,7 @@ fn summit(gp: &GpState, history: &History) -> Points {
 mod tests {
     use super::*;
     use crate::math::rng::{Purpose, Seed};
-    use crate::space::{Pool, Space};
+    use crate::space::Space;
     use crate::strategy::gp::model::GpModel;
     use crate::strategy::history::Outcome;
     use crate::strategy::memo::Memo;

@@ -40,6 +40,8 @@ pub(crate) struct Search<'a> {
     measure: Measure,
     /// The least distance between points: see [`Region`].
     apart: f64,
+    /// Whether the best candidate is climbed from, as far as the solver does.
+    climbs: bool,
     trust_box: Option<TrustBox>,
     large_pool: Option<LargePool<'a>>,
 }
@@ -48,12 +50,17 @@ impl<'a> Search<'a> {
     pub(crate) fn new(solver: &'a Solver, measure: Measure, gp: &GpState, turn: &Turn<'a>) -> Self {
         let pool = turn.history.space().as_pool();
         let large_pool = pool.filter(|pool| pool.len() > gp.kept().len()).map(LargePool::new);
-        Self { solver, measure, apart: 0.0, trust_box: None, large_pool }
+        Self { solver, measure, apart: 0.0, climbs: true, trust_box: None, large_pool }
     }
 
     /// Points closer than `apart` count as repeats.
     pub(crate) fn apart(self, apart: f64) -> Self {
         Self { apart, ..self }
+    }
+
+    /// The best candidate is taken as it is.
+    pub(crate) fn at_candidates(self) -> Self {
+        Self { climbs: false, ..self }
     }
 
     /// Adds a trust region, with more candidates near the best point. In a pool all rows are compared anyway.
@@ -144,7 +151,7 @@ impl<'a> Search<'a> {
         if let Some(maximizer) = self.solver.build(ledger.rounds, region.space.dims(), ledger.grid) {
             return maximizer.maximize(target, &region, rng);
         }
-        let polished = self.solver.polished();
+        let polished = if self.climbs { self.solver.polished() } else { 0 };
         OnCandidates { target, polished, gp, region: &region }.maximize(within)
     }
 

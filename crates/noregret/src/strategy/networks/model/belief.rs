@@ -49,6 +49,14 @@ impl LearnedNetwork {
             Features::Dynamic => &self.theta[..],
         };
         let more = self.encoder.encode(more, 0..more.len());
+        if variance == Variance::Accumulated {
+            let (mut trace, mut signals) = (Trace::default(), Signals::default());
+            self.network.forward(features, more.as_ref(), &mut trace);
+            self.network.signals(features, &trace, &mut signals);
+            let squares = self.squares.clone();
+            let uncertainty = Uncertainty::from_squares(&self.network, squares, (&trace, &signals), lambda);
+            return Ok(Belief { network: self, features, uncertainty, jitter: 0.0 });
+        }
         let x = joined(&self.told.data.x, &more);
         let (mut trace, mut signals) = (Trace::default(), Signals::default());
         self.network.forward(features, x.as_ref(), &mut trace);

@@ -10,6 +10,7 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::memo::{Neural, Trainings};
 use crate::strategy::turn::Turn;
 use crate::surrogate::neural::epochs::Learner;
+use crate::surrogate::neural::network::{Signals, Trace};
 use crate::surrogate::neural::{Encoder, Network, NetworkConfig};
 
 /// The settings of a learning network.
@@ -23,6 +24,8 @@ pub(crate) struct LearnedConfig {
     pub(crate) ridge: f64,
     /// Evaluations that it learns from, at most.
     pub(crate) most: usize,
+    /// Whether to add up the squares of gradients, as they were when points were chosen; for warm trainings only.
+    pub(crate) accumulate: bool,
 }
 
 /// The network and its cache.
@@ -30,7 +33,7 @@ pub(crate) struct LearnedConfig {
 pub(crate) struct Learned {
     config: LearnedConfig,
     /// Results of warm trainings: the last two, since a suggestion may be made and not recorded.
-    warm: Vec<(Neural, Learner)>,
+    warm: Vec<(Neural, Learner, Vec<f32>)>,
 }
 
 /// The network for one history.
@@ -42,6 +45,8 @@ pub(crate) struct LearnedNetwork {
     /// Trained parameters.
     pub(crate) theta: Vec<f32>,
     pub(crate) told: EncodedHistory,
+    /// The squares of the gradients of the points chosen so far, each at the parameters by which it was chosen; empty unless wanted.
+    pub(crate) squares: Vec<f32>,
 }
 
 impl Learned {
@@ -57,7 +62,7 @@ impl Learned {
         }
         let history = turn.history;
         let mut neural = known_or_new(turn);
-        let LearnedConfig { network, start, learning, standardize, ridge, most } = &self.config;
+        let LearnedConfig { network, start, learning, standardize, ridge, most, accumulate } = &self.config;
         let encoder = network.encoder(history.space())?;
         let mut own = Stream::seed_from_u64(neural.seed);
         let (network, start) = start.network(network, encoder.inputs(), &mut own);
@@ -74,30 +79,46 @@ impl Learned {
                 let task = Assignment { network: &network, data: &told.data, ridge: *ridge, start: &start };
                 learning.teach(task, learner, &mut rng, diagnostics)
             };
+        // Points chosen by the parameters `theta`: those told between two trainings.
+        let add_chosen = |theta: &[f32], chosen: std::ops::Range<usize>, squares: &mut [f32]| {
+            if !squares.is_empty() && !chosen.is_empty() {
+                let x = encoder.encode(history.points(), chosen);
+                let (mut trace, mut signals) = (Trace::default(), Signals::default());
+                network.forward(theta, x.as_ref(), &mut trace);
+                network.signals(theta, &trace, &mut signals);
+                network.add_squared_gradients(&trace, &signals, squares);
+            }
+        };
+        let mut squares = if *accumulate { vec![0.0; network.parameters()] } else { Vec::new() };
         let n = history.len();
         let now = told(n, &mut turn.diagnostics);
         let mut learner = Learner::new(start.clone());
         if learning.is_warm() {
             let mut done = 0;
-            if let Some((_, known)) = self.warm.iter().find(|(known, _)| *known == neural) {
+            if let Some((_, known, seen)) = self.warm.iter().find(|(known, ..)| *known == neural) {
                 learner = known.clone();
+                squares.clone_from(seen);
                 done = neural.trainings.count();
             }
             let mut unsaid = Diagnostics::default();
+            let mut last = done.checked_sub(1).and_then(|k| neural.trainings.iter().nth(k));
             for (k, told_then) in neural.trainings.iter().enumerate().skip(done) {
+                add_chosen(&learner.theta, last.unwrap_or(told_then)..told_then, &mut squares);
+                last = Some(told_then);
                 teach(k, &told(told_then, &mut unsaid), &mut learner, &mut unsaid)?;
             }
-            let before = (neural.clone(), learner.clone());
+            let before = (neural.clone(), learner.clone(), squares.clone());
             if neural.trainings.last() != Some(n) {
+                add_chosen(&learner.theta, last.unwrap_or(n)..n, &mut squares);
                 teach(neural.trainings.count(), &now, &mut learner, &mut turn.diagnostics)?;
                 neural.trainings.push(n);
             }
-            self.warm = vec![before, (neural.clone(), learner.clone())];
+            self.warm = vec![before, (neural.clone(), learner.clone(), squares.clone())];
         } else {
             teach(0, &now, &mut learner, &mut turn.diagnostics)?;
         }
         turn.memo.neural = Some(neural);
-        Ok(Some(LearnedNetwork { network, encoder, start, theta: learner.theta, told: now }))
+        Ok(Some(LearnedNetwork { network, encoder, start, theta: learner.theta, told: now, squares }))
     }
 }
 
@@ -110,4 +131,69 @@ fn known_or_new(turn: &mut Turn<'_>) -> Neural {
             && neural.trainings.last().is_none_or(|told| told <= history.len())
     });
     last.unwrap_or(Neural { seed: fresh, revision: history.revision(), trainings: Trainings::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Space;
+    use crate::strategy::history::{Choice, Duplicates, History, Outcome};
+    use crate::strategy::memo::Memo;
+    use crate::surrogate::neural::epochs::{Epochs, Loss, Optimizer, Toward};
+
+    /// The definition: each point's gradient at the parameters by which it was chosen, and none of the first points'. A strategy
+    /// without a cache trains again and finds the same.
+    #[test]
+    fn squares_are_those_of_the_parameters_of_the_time() {
+        let config = LearnedConfig {
+            network: NetworkConfig { depth: 1, width: 7, ..NetworkConfig::default() },
+            start: Start::Pytorch,
+            learning: Learning::Epochs(Epochs {
+                method: Optimizer::Sgd,
+                rate: 0.05,
+                epochs: 10,
+                batch: None,
+                decay: 0.001,
+                toward: Toward::Zero,
+                warm: true,
+                loss: Loss::MeanSharedDecay,
+                shorten: false,
+            }),
+            standardize: false,
+            ridge: 0.001,
+            most: 100,
+            accumulate: true,
+        };
+        let mut history = History::new(Space::bounds(&[(0.0, 1.0)]).unwrap(), Duplicates::Avoid);
+        let add = |history: &mut History, x: f64| {
+            history
+                .add(&Choice { x: vec![x], row: None }, Outcome::Value { y: 3.0 * x, noise_variance: None });
+        };
+        add(&mut history, 0.2);
+        add(&mut history, 0.9);
+        let mut kept = Learned::new(config.clone());
+        let mut expected: Vec<f32> = Vec::new();
+        for (round, x) in [0.5, 0.1, 0.7, 0.3].into_iter().enumerate() {
+            let prepare = |learned: &mut Learned| {
+                let mut rng = Stream::seed_from_u64(round as u64);
+                let mut turn = Turn::begin("test", &history, None, &mut rng);
+                let network = learned.prepare(&mut turn).unwrap().unwrap();
+                (network, turn.memo.clone())
+            };
+            let (network, memo): (LearnedNetwork, Memo) = prepare(&mut kept);
+            let (anew, _) = prepare(&mut Learned::new(config.clone()));
+            assert_eq!((&network.theta, &network.squares), (&anew.theta, &anew.squares), "{round}");
+            expected.resize(network.theta.len(), 0.0);
+            assert_eq!(network.squares, expected, "{round}");
+            // The next point is chosen by these parameters.
+            let at = network.encoder.encode(&crate::surrogate::points::Points::from_columns(1, &[x]), 0..1);
+            let (mut trace, mut signals) = (Trace::default(), Signals::default());
+            network.network.forward(&network.theta, at.as_ref(), &mut trace);
+            network.network.signals(&network.theta, &trace, &mut signals);
+            network.network.add_squared_gradients(&trace, &signals, &mut expected);
+            history.proposed([], memo);
+            add(&mut history, x);
+        }
+        assert!(expected.iter().any(|square| *square > 0.0));
+    }
 }

@@ -44,6 +44,9 @@ pub enum Start {
     ZeroLast,
     /// Hidden weights `N(0, 1/m)`, the rest uniform as the authors' library has it (their code).
     Library,
+    /// Weights and biases uniform within `1 / sqrt(fan in)`, and gradients by them as they are: `PyTorch`'s own, as in the published code of
+    /// NeuralTS and NeuralUCB.
+    Pytorch,
 }
 
 /// How the network is trained.
@@ -101,7 +104,7 @@ impl Learning {
     }
 
     /// Whether it starts where the last training ended.
-    pub(super) fn is_warm(&self) -> bool {
+    pub(crate) fn is_warm(&self) -> bool {
         matches!(self, Self::Epochs(Epochs { warm: true, .. }))
     }
 
@@ -145,10 +148,10 @@ impl Learning {
 impl Start {
     /// Returns an error if the network cannot begin so.
     pub(crate) fn check(self, name: &str, network: &NetworkConfig) -> Result<()> {
-        if network.image.is_some() && self != Self::Scaled {
+        if network.image.is_some() && !matches!(self, Self::Scaled | Self::Pytorch) {
             return Err(AlgorithmError::Options {
                 name: name.into(),
-                problem: "images need start = \"scaled\": the others are for fully connected networks".into(),
+                problem: "images need start = \"scaled\" or \"pytorch\": the others are for fully connected networks".into(),
             }
             .into());
         }
@@ -169,6 +172,7 @@ impl Start {
                 config.network_with(inputs, |l, _| (if l == 0 { 1.0 } else { hidden }, 0.0))
             }
             Self::Library => config.network_with(inputs, |l, _| (if l == 0 { 1.0 } else { hidden }, 1.0)),
+            Self::Pytorch => config.network_with(inputs, |_, _| (1.0, 1.0)),
         };
         let mut theta = network.init(rng);
         match self {
@@ -187,6 +191,12 @@ impl Start {
                     uniform(biases, if l == 0 { first } else { 1.0 });
                 }
                 uniform(network.last_layer(), 1.0);
+            }
+            Self::Pytorch => {
+                for (layer, fan_in) in network.layers() {
+                    let bound = 1.0 / (fan_in as f32).sqrt();
+                    theta[layer].iter_mut().for_each(|t| *t = rng.random_range(-bound..=bound));
+                }
             }
             Self::Scaled | Self::Printed => {}
         }
@@ -207,6 +217,30 @@ mod tests {
         let scale = 1.0 / (m as f64).sqrt();
         let unit = |i: usize| -> f64 { x.iter().enumerate().map(|(k, x)| scale * v[k * m + i] * x).sum() };
         (0..m).map(|i| v[m * x.len() + i] * unit(i).max(0.0)).sum()
+    }
+
+    #[test]
+    fn pytorch_draws_uniform_weights_and_takes_gradients_as_they_are() {
+        let config = NetworkConfig { depth: 2, width: 100, ..NetworkConfig::default() };
+        let (network, theta) = Start::Pytorch.network(&config, 3, &mut Stream::seed_from_u64(5));
+        for (layer, fan_in) in network.layers() {
+            let bound = 1.0 / (fan_in as f64).sqrt();
+            let own: Vec<f64> = theta[layer].iter().map(|t| f64::from(*t)).collect();
+            assert!(own.iter().all(|t| t.abs() <= bound * 1.000_001));
+            // The variance of a uniform number is a third of the bound's square, and its estimate exact to 0.9 / sqrt(n) of itself.
+            let variance = own.iter().map(|t| t * t).sum::<f64>() / own.len() as f64;
+            let error = 5.0 * 0.9 / (own.len() as f64).sqrt();
+            assert!((3.0 * variance / (bound * bound) - 1.0).abs() < error, "{fan_in}: {variance}");
+        }
+        // Of the last layer, the gradient is the activations and a 1, without a scale.
+        let x = Mat::from_fn(3, 1, |i, _| 0.2 * i as f32);
+        let (mut trace, mut signals) = (Trace::default(), Signals::default());
+        network.forward(&theta, x.as_ref(), &mut trace);
+        network.signals(&theta, &trace, &mut signals);
+        let mut gradient = vec![0.0; theta.len()];
+        network.pull_back(&trace, &signals, &[1.0], &mut Mat::new(), &mut gradient);
+        let top: Vec<f32> = network.last_hidden(&trace).col(0).iter().copied().chain([1.0]).collect();
+        assert_eq!(gradient[network.last_layer()], top);
     }
 
     /// Of both starts: parameters are `sqrt(m)` times the printed ones, in every layer. Then `|v - v_0|^2` is the printed

@@ -19,7 +19,7 @@ use super::kernel::infinite_network::InfiniteNetwork;
 use super::kernel::ntk::{NtkActivation, NtkConfig};
 use super::kernel::{Coordinates, Factor, Form, Kernel};
 use super::local::LocalGp;
-use super::path::{FeaturePath, Path};
+use super::path::{FeaturePath, Path, UnitPath};
 use super::posterior::Gp;
 use crate::acquisition::thompson::EnlargedPath;
 use crate::acquisition::utility::Utility;

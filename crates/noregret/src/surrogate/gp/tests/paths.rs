@@ -88,13 +88,55 @@ fn feature_paths_are_draws_of_the_regression() {
     assert!(gap < 1e-6, "{gap:e}");
 }
 
-/// Theorem 4: the deviation of the enlarged path is `beta sigma + margin`.
+/// Theorem 4: the deviation of the enlarged path is `beta sigma + margin`, with `sigma` given the data: neither the points of
+/// a batch nor those that run change its law.
 #[test]
-fn enlarged_paths_have_the_enlarged_deviation() {
-    let gp = model(smooth(2), 2, 10);
-    let at = Points::from_columns(2, &[0.5, 0.9]);
+fn enlarged_paths_have_the_enlarged_deviation_given_the_data() {
+    let mut gp = model(smooth(2), 2, 10);
+    // The first is far from the data, the second is where a point of the batch is going to be, the third is an observed one.
+    let observed = gp.points().point(4);
+    let at = Points::from_columns(2, &[0.5, 0.9, 0.98, 0.03, observed[0], observed[1]]);
     let exact = gp.marginals(&at);
-    let sd = 2.0 * exact.variance[0].sqrt() + 0.3;
-    let draw = |item| EnlargedPath::new(&gp, Path::draw(&gp, 256, &mut stream(item)), 2.0, 0.3).values(&at);
-    assert_moments(draw, &exact.mean, |_, _| sd * sd, 0.01);
+    let sd: Vec<f64> = exact.variance.iter().map(|variance| 2.0 * variance.sqrt() + 0.3).collect();
+    gp.condition(&[0.98, 0.03], 1e-6);
+    assert!(gp.marginals(&at).variance[1] < 1e-5 && exact.variance[1] > 0.01, "the batch matters there");
+    for i in 0..3 {
+        let point = at.slice(i..i + 1);
+        let by_value = |item| EnlargedPath::draw(&gp, 256, 2.0, 0.3, &mut stream(item)).values(&point);
+        // 256 features are not quite Gaussian: see `pathwise_draws_have_the_posterior_moments`.
+        assert_moments(by_value, &exact.mean[i..=i], |_, _| sd[i] * sd[i], 0.01);
+    }
+    let candidates = Candidates::new(&gp, at.clone());
+    let path = EnlargedPath::draw(&gp, 256, 2.0, 0.3, &mut stream(1));
+    for (a, b) in path.values(&at).iter().zip(path.values_at(&candidates)) {
+        assert!((a - b).abs() < 1e-9, "{a}, {b}");
+    }
+}
+
+/// Scaled to variance 1 everywhere, also where the prior's varies; and with its gradient.
+#[test]
+fn unit_paths_have_variance_one() {
+    let mut kernel = mixed_kernel();
+    kernel.factors.push(Factor::new(Form::Linear, Coordinates::new(vec![3], vec![0.7])));
+    let at = random_points(4, 3, &mut stream(19));
+    let correlation = |i: usize, j: usize| {
+        let mut k = [0.0];
+        kernel.column(&at.slice(i..i + 1), 0, &at.point(j), &mut k);
+        k[0] / (kernel.variance(&at.point(i)) * kernel.variance(&at.point(j))).sqrt()
+    };
+    let draw = |item| UnitPath::draw(&kernel, 4, 256, &mut stream(item)).values(&at);
+    // 256 features are not quite Gaussian: see `pathwise_draws_have_the_posterior_moments`.
+    assert_moments(draw, &[0.0; 3], correlation, 0.01);
+    let path = UnitPath::draw(&kernel, 4, 128, &mut stream(20));
+    let category = at.point(0)[2];
+    let gap = gradient_gap(
+        |y| path.values(&Points::from_columns(4, &[y[0], y[1], category, y[2]]))[0],
+        |y, g| {
+            let mut full = [0.0; 4];
+            path.value_and_gradient(&[y[0], y[1], category, y[2]], &mut full);
+            g.copy_from_slice(&[full[0], full[1], full[3]]);
+        },
+        &[0.3, 0.6, 0.4],
+    );
+    assert!(gap < 1e-6, "{gap:e}");
 }

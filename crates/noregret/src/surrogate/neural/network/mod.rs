@@ -194,6 +194,12 @@ impl Network {
         self.layers.iter().map(Layer::biases_range)
     }
 
+    /// Where the parameters of each layer are, weights and biases, and how many inputs a unit of it has; the convolution is the first.
+    pub fn layers(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let front = self.front.as_ref().map(|front| (0..front.parameters(), Convolution::PATCH));
+        front.into_iter().chain(self.layers.iter().map(|layer| (layer.offset..layer.end(), layer.inputs)))
+    }
+
     /// Standard normal parameters: `init` of Dai et al. 2022.
     pub fn init(&self, rng: &mut Stream) -> Vec<f32> {
         (0..self.parameters()).map(|_| StandardNormal.sample(rng)).collect()

@@ -5,6 +5,7 @@ use super::*;
 /// The dual variance is the one with the p x p inverse, and its diagonal form that with the diagonal.
 #[test]
 fn variances_are_those_of_the_matrix_in_the_parameters() {
+    use posterior::Variance::{Accumulated, Diagonal, Exact};
     const LAMBDA: f64 = 0.3;
     for f in fixtures(6) {
         let p = f.theta.len();
@@ -22,7 +23,7 @@ fn variances_are_those_of_the_matrix_in_the_parameters() {
         let (mut trace, mut signals) = (Trace::default(), Signals::default());
         f.network.forward(&f.theta, seen, &mut trace);
         f.network.signals(&f.theta, &trace, &mut signals);
-        for variance in [posterior::Variance::Exact, posterior::Variance::Diagonal] {
+        for variance in [Exact, Diagonal, Accumulated] {
             let (uncertainty, _) = posterior::Uncertainty::new(
                 variance,
                 &f.network,
@@ -32,15 +33,29 @@ fn variances_are_those_of_the_matrix_in_the_parameters() {
                 LAMBDA,
             )
             .unwrap();
+            let uncertainty = if variance == Accumulated {
+                // Three of them as a sum of squares, the last as one more point.
+                let mut squares = vec![0.0; p];
+                for (j, gradient) in rows[..3].iter().enumerate() {
+                    assert_eq!(gradient.len(), p, "{j}");
+                    squares.iter_mut().zip(&f.gradient(j)).for_each(|(s, g)| *s += g * g);
+                }
+                let (mut trace, mut signals) = (Trace::default(), Signals::default());
+                f.network.forward(&f.theta, f.x.as_ref().subcols(3, 1), &mut trace);
+                f.network.signals(&f.theta, &trace, &mut signals);
+                posterior::Uncertainty::from_squares(&f.network, squares, (&trace, &signals), LAMBDA)
+            } else {
+                uncertainty
+            };
             let ours = uncertainty.variances(&f.network, &f.trace, &f.signals);
             for (j, ours) in ours.iter().enumerate() {
                 let plain = match variance {
-                    posterior::Variance::Exact => {
+                    Exact => {
                         let mut solved = rows[j].clone();
                         factor.solve(&mut solved);
                         LAMBDA * rows[j].iter().zip(&solved).map(|(g, s)| g * s).sum::<f64>()
                     }
-                    posterior::Variance::Diagonal => {
+                    Diagonal | Accumulated => {
                         LAMBDA * rows[j].iter().enumerate().map(|(i, g)| g * g / u(i, i)).sum::<f64>()
                     }
                 };
