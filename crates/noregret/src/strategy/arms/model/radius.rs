@@ -211,9 +211,9 @@ mod tests {
         let state = model.state().unwrap();
         let gain = |start| confidence(Radius::Code, start).first_gain(state);
         // det(1 1^T / lambda + I) = 1 + 10 / lambda.
-        let truth = (1.0 + 10.0 / LAMBDA).ln();
+        let truth = (10.0 / LAMBDA).ln_1p();
         assert!((gain(FirstGain::Determinant) - truth).abs() < 1e-6 && (truth - 11.5).abs() < 0.02);
-        assert!((gain(FirstGain::Printed) - 10.0 * (1.0 + 1.0 / LAMBDA).ln()).abs() < 1e-6);
+        assert!((gain(FirstGain::Printed) - 10.0 * (1.0 / LAMBDA).ln_1p()).abs() < 1e-6);
         // Each variance is 1 / (lambda + 10).
         let code = 10.0 / (LAMBDA + 10.0) * 10_f64.ln();
         assert!((gain(FirstGain::Code) - code).abs() < 1e-6 && code < 2.31);

@@ -196,9 +196,10 @@ mod tests {
         let model = cancelling();
         let bound = |rule| {
             let mut shrinkage = Shrinkage::new(Rule::GlobalLocal(rule), 8.5, &model, 1.0);
-            let ended = (4..4 + PICKS)
-                .map(|arm| shrinkage.ends_with(Pick { arm, bound: 0.0, variance: 0.0 }))
-                .fold(false, |ended, now| ended || now);
+            let mut ended = false;
+            for arm in 4..4 + PICKS {
+                ended |= shrinkage.ends_with(Pick { arm, bound: 0.0, variance: 0.0 });
+            }
             (1.0 + shrinkage.local.unwrap().largest(), ended)
         };
         let (printed, both) = (bound(LocalRule::Printed), bound(LocalRule::Both));

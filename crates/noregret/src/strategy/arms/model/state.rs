@@ -177,8 +177,10 @@ impl ArmsState {
         (self.told, self.data) = (told, data);
         start.removed = without(&before, &wanted);
         start.added = without(&wanted, &before);
-        // Atoms in the span of the others would be left out every time.
-        start.added.retain(|arm| !self.model.is_spanned(*arm));
+        // Atoms in the span of the others would be left out every time; but not by others that go.
+        if start.removed.is_empty() {
+            start.added.retain(|arm| !self.model.is_spanned(*arm));
+        }
         self.apply(history, start)?;
         Ok(())
     }
