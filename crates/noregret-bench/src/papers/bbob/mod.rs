@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors() {
-        for bad in ["--problems f25", "--algorithms optuna-gp", "--setting paper"] {
+        for bad in ["--problems f25", "--algorithms optuna-gp", "--setting code"] {
             assert!(run(&parsed(bad).unwrap(), &mut Vec::new()).unwrap_err().is_usage(), "{bad}");
         }
     }

@@ -39,7 +39,8 @@ pub const AFTER_HELP: &str = "\
 Problems:    ackley-10d, ackley-20d, ackley-50d, ackley-100d, and likewise levy-... and michalewicz-... (Figure 1);
              ackley-2d (the authors' example; what --setting code runs unless told otherwise)
 Algorithms:  neural-bo, neural-greedy, gp-ucb, gp-ts, gp-ei, dngo, random-forest; in the setting paper, neural-bo stands for
-             neural-bo-nu0.1, neural-bo-nu1 and neural-bo-nu10, of which tables take the best for each function
+             neural-bo-nu0.1, neural-bo-nu1 and neural-bo-nu10, of which tables take the best for each function;
+             neural-greedy-climbing is neural-greedy with climbs from its best candidates
 Settings:    paper  as printed: 2,000 rounds, noise variance 1 % of the range, a network of width 500
              code   as the authors' example: 100 rounds, noise deviation 10 % of the values', width 200
              ours   as users of noregret get it, with the paper's rounds and noise
@@ -88,7 +89,8 @@ pub fn run(args: &NeuralBoArgs, out: &mut dyn Write) -> Result<(), BenchError> {
     if options.problems.is_empty() {
         problems = setting::problems(setting, args.quick);
     }
-    let known: Vec<&str> = ALGORITHMS.into_iter().chain(setting::NU.map(|(name, _)| name)).collect();
+    let others = setting::NU.map(|(name, _)| name).into_iter().chain([setting::CLIMBING]);
+    let known: Vec<&str> = ALGORITHMS.into_iter().chain(others).collect();
     let algorithms = setting::variants(setting, &options.algorithms_among(&known, &ALGORITHMS)?);
     let runs = options.runs_or(if args.quick { QUICK.2 } else { RUNS });
     let quick = args.quick.then_some(QUICK.1);
@@ -189,6 +191,33 @@ mod tests {
         }
     }
 
+    /// The rate as printed, without shortening: parameters become infinite, with Algorithm 2's sum and with a mean of squares.
+    #[test]
+    fn the_printed_step_diverges() {
+        use noregret::{Algorithm, Direction, Space, Study};
+        use noregret_problems::Problem;
+        for (name, loss) in [("levy-10d", "sum"), ("levy-100d", "sum"), ("levy-100d", "mean")] {
+            let mut options =
+                serde_json::to_value(setting::algorithm(Setting::Paper, "neural-bo-nu1", Some(10)).unwrap())
+                    .unwrap();
+            options["training"]["shorten"] = false.into();
+            options["training"]["loss"] = loss.into();
+            let algorithm: Algorithm = serde_json::from_value(options).unwrap();
+            let problem = Problem::by_name(name).unwrap();
+            let space = Space::bounds(&problem.bounds).unwrap();
+            let study = Study::builder().space(space.clone()).direction(Direction::Minimize);
+            let mut study = study.algorithm(algorithm).build().unwrap();
+            for i in 0..15_u32 {
+                let u: Vec<f64> =
+                    (0..space.dims()).map(|k| (0.618 * f64::from(i + 1) * (k + 1) as f64).fract()).collect();
+                study.add(&space.decode(&u), problem.at_unit(&u), None).unwrap();
+            }
+            study.ask(1).unwrap();
+            let notes = &study.diagnostics().unwrap().notes;
+            assert!(notes.iter().any(|note| note.contains("diverged")), "{name}, {loss}: {notes:?}");
+        }
+    }
+
     /// Neural-Greedy has the network, start, training and search of Neural-BO: it differs in the perturbation of values alone.
     #[test]
     fn neural_greedy_is_given_what_neural_bo_is() {
@@ -200,6 +229,10 @@ mod tests {
             assert_eq!(bo[key], greedy[key], "{key}");
         }
         assert_eq!((&greedy["polished"], &greedy["start"]), (&0.into(), &"printed".into()));
+        let mut climbing = of(setting::CLIMBING);
+        assert_eq!(climbing["polished"], 5);
+        climbing["polished"] = 0.into();
+        assert_eq!(climbing, greedy);
     }
 
     #[test]

@@ -28,6 +28,7 @@
 //!   DNGO and the forest look around the best of the candidates; the Gaussian processes climb by gradients.
 
 use noregret::Algorithm;
+use noregret::strategy::networks::FitOptions;
 use noregret::surrogate::gp::GpConfig;
 use noregret::surrogate::gp::kernel::Form;
 use serde_json::{Map, Value, json};
@@ -42,6 +43,9 @@ pub(super) const CANDIDATES: usize = 10_000;
 /// The values of `nu` that the paper searches, by the names of their runs.
 pub(crate) const NU: [(&str, f64); 3] =
     [("neural-bo-nu0.1", 0.1), ("neural-bo-nu1", 1.0), ("neural-bo-nu10", 10.0)];
+
+/// Neural-Greedy as in the setting `paper`, but with climbs from the best candidates: what its search makes of the same network.
+pub(super) const CLIMBING: &str = "neural-greedy-climbing";
 
 /// What is run for these names: in the setting `paper`, Neural-BO is run with each `nu`.
 pub(crate) fn variants(setting: Setting, algorithms: &[&'static str]) -> Vec<&'static str> {
@@ -118,7 +122,12 @@ pub(super) fn algorithm(
     candidates: Option<usize>,
 ) -> Result<Algorithm, BenchError> {
     let nu = NU.iter().find(|(known, _)| *known == name).map(|(_, nu)| *nu);
-    let name = if nu.is_some() { "neural-bo" } else { name };
+    let climbs = name == CLIMBING;
+    let name = match name {
+        _ if nu.is_some() => "neural-bo",
+        CLIMBING => "neural-greedy",
+        name => name,
+    };
     let mut printed = if setting == Setting::Paper { printed_network() } else { Map::new() };
     let options = match (name, setting) {
         (_, Setting::Ours) => json!({}),
@@ -142,7 +151,8 @@ pub(super) fn algorithm(
             "candidates": 50_000,
         }),
         ("neural-greedy", Setting::Paper) => {
-            printed.insert("polished".into(), 0.into());
+            let polished = if climbs { FitOptions::default().polished } else { 0 };
+            printed.insert("polished".into(), polished.into());
             Value::Object(printed)
         }
         ("dngo" | "random-forest", Setting::Paper) => json!({ "candidates": CANDIDATES }),
