@@ -88,7 +88,7 @@ pub(super) fn algorithm(setting: Setting, name: &str, row: &TableRow, side: f64)
     let polished = if setting == Setting::Ours || name == "ts-rsr-polished" { 4 } else { 0 };
     let solver = Solver::Auto { candidates: 1_000, polished };
     // The points of the authors' code without those that we add near the best ones: uniform, and none of them polished.
-    let uniform = Solver::RandomGrid { per_round: 1, size: Some(1_000) };
+    let uniform = Solver::RandomGrid { per_round: 1, power: 1.0, size: Some(1_000) };
     let solver = if name == "qei-uniform" { uniform } else { solver };
     let gp = GpOptions { model, solver, measure: Measure::Never, initial_points: Some(0) };
     let beta = BetaSchedule::RenLi { candidates: 1_001 };
