@@ -70,7 +70,13 @@ pub fn run(args: &ClaimsArgs, out: &mut dyn Write) -> Result<(), BenchError> {
         return Ok(());
     }
     if args.markdown {
-        write!(out, "{}", claims_table(all.iter().map(|(_, title, claim)| (*title, claim))).to_markdown())?;
+        let page = |name: &str| format!("[{name}](reproduction/{name}.md)");
+        let rows: Vec<(String, &Claim)> = all.iter().map(|(name, _, claim)| (page(name), claim)).collect();
+        write!(
+            out,
+            "{}",
+            claims_table(rows.iter().map(|(page, claim)| (page.as_str(), *claim))).to_markdown()
+        )?;
         return Ok(());
     }
     let mut last = "";
