@@ -1,17 +1,25 @@
 //! RFF-TS: Thompson sampling in a Bayesian linear regression on random Fourier features.
-//! Dai et al. 2022, App. F.3 (Rahimi & Recht 2007; Mutny & Krause 2018): the rival `GP-TS` of STO-BNTS, 1,000 features.
+//! The rival `GP-TS` of STO-BNTS in Dai et al. 2022, App. F.3, which has 1,000 features and prints no formula (Rahimi & Recht 2007; Mutny & Krause
+//! 2018); here 1,024 by default.
 //!
 //! # Notation
-//! | paper          | here     | shape | meaning                                              |
+//! | usual          | here     | shape | meaning                                              |
 //! |----------------|----------|-------|------------------------------------------------------|
 //! | `phi(x)`       | features | F     | random features of the kernel                        |
 //! | `Sigma`        | `A`      | F x F | `Phi^T D^-1 Phi + I`, `D` the noise variances        |
 //! | `omega~`       | weights  | F     | `N(A^-1 Phi^T D^-1 y, A^-1)`                         |
 //!
 //! # Departures
-//! Features are not normalised to unit length, which the authors' code does and which changes the kernel. Lengthscales are
-//! used by coordinate (their code takes the first for all). Frequencies are drawn anew for every point, also within a batch. The
-//! number of features is rounded up to a multiple of 64: 1,000 become 1,024.
+//! - Features are not normalised to unit length, which the authors' code does and which changes the kernel. Lengthscales are
+//!   used by coordinate (their code takes the first for all).
+//! - Frequencies are drawn anew for every draw, also within a batch: the error of the features is another one each time, and adds to the spread
+//!   of the draws.
+//! - The number of features is rounded up to a multiple of 64: 1,000 become 1,024, and exactly 1,000 cannot be had.
+//! - The model is that of all algorithms on Gaussian processes: Matérn 5/2 on standardised values, priors of all hyperparameters, and a fit whenever the
+//!   evaluations have grown by an eighth. Draws are rougher than with the squared exponential kernel of Dai et al., and hyperparameters
+//!   stay near their priors while there are few values. Theirs is `model.kernel = "squared-exponential"`; their code's fits by maximum likelihood are `prior =
+//!   "flat"` of `model.lengthscale`, `model.outputscale` and `model.noise` with `model.restarts = 10`, `model.warm_start = false`, `model.standardize = false`. It
+//!   fits every 20 points; here `model.refit_growth` is a share, and 0 fits with every point.
 
 use std::num::NonZeroUsize;
 

@@ -7,22 +7,33 @@
 //!
 //! # Departures
 //! - `U` has all points told, initial ones too, and those that are running; dynamic features are those of the present parameters for
-//!   all points. The published codes add up the gradients of chosen points as they were: `variance = "accumulated"`.
+//!   all points. The codes of NeuralTS and NeuralUCB add up the gradients of chosen points as they were, on the diagonal only:
+//!   `variance = "accumulated"`, for trainings with `warm = true`; with static features all gradients are those of the first parameters
+//!   (lines 3 and 7 of Algorithm 1). The code of NeuralBO adds up the same in a full p x p matrix, of which the diagonal is an option. A full `U` that is
+//!   accumulated is missing here: `variance = "exact"` is full, with initial points and, if dynamic, with the gradients of all points at the
+//!   present parameters; its deviations are smaller than that code's near initial points.
 //! - NeuralTS and NeuralUCB are by default in our own form: a network in the scaling of the tangent kernel, trained to convergence, with
-//!   the whole of `U` in the dual. The code that both their authors and Dai et al. 2022 used is `start = "pytorch"`,
-//!   `variance = "accumulated"` and 100 steps of SGD, `training = { name = "epochs", method = "sgd", rate = 0.01, epochs = 100, decay = 0.001,
-//!   loss = "mean-shared-decay", toward = "zero", warm = true, shorten = false }`, with `lambda = 0.001`. Its `nu` is a factor of the
-//!   variance; here it is one of the deviation.
+//!   the whole of `U` in the dual. The code of NeuralTS's authors, which has both and which Dai et al. 2022 used for both, is `start = "pytorch"`,
+//!   `network.inputs = "unit"`, `standardize = false`, `variance = "accumulated"` and 100 steps of SGD, `training = { name = "epochs", method = "sgd",
+//!   rate = 0.01, epochs = 100, decay = 0.001, loss = "mean-shared-decay", toward = "zero", warm = true, shorten = false }`, with
+//!   `lambda = 0.001`. Its `nu` is a factor of the variance; here it is one of the deviation. The code of NeuralUCB's authors cannot be had: it takes SGD
+//!   steps on single points until the mean loss is 0.001, at most 1,000, with a decay of `lambda`, and after 2,000 rounds in every 100th only.
 //! - The network learns to convergence by default; the paper's and its code's trainings are by name (see docs/guide.md). The paper's
 //!   step overshoots and is shortened, unless `shorten = false`.
 //! - `sigma_t` is computed in the dual, from an n x n matrix: cubic in the number of evaluations, of which at most 2,000 are used, where the
 //!   paper's p x p matrix has a constant size (50,500 x 50,500 for width 500 in 100 dimensions). `variance = "diagonal"` keeps p numbers.
-//! - Defaults are ours: values standardised, parameters in the network's own scaling with biases (`start = "scaled"`), `nu` 0.1 without the
-//!   paper's search among 0.1, 1 and 10 and without the theorem's schedule.
+//! - Defaults are ours: values standardised, parameters in the network's own scaling with biases (`start = "scaled"`), for NeuralBO `nu` 0.1
+//!   without the paper's search among 0.1, 1 and 10 and without the theorem's schedule, for NeuralTS and NeuralUCB `nu` 1 with `lambda` 0.01.
 //! - The maximum over the domain (line 5) is the best of the candidates, at each of which the draw is independent of the others: the more
 //!   candidates, the more exploration, by `sqrt(2 ln N)` deviations. NeuralUCB also looks around the best candidate, where Dai et al. climb by
 //!   gradients.
 //! - In a batch, draws are independent; NeuralUCB's deviations know of the batch so far.
+//! - Categories are one-hot inputs, and all candidates are points of the space. Dai et al. (App. F) treat a mixed domain as continuous and round
+//!   the maximum, which may then be at a point that is not the best; and more than two categories get an order that the network must unlearn.
+//! - Failed evaluations take the worst value, so that their surroundings are avoided. Known variances of noise weight the squares of a fit by
+//!   `lambda` (of standardised values) over the variance, by epochs at most by 1; in the deviations they count with `variance = "exact"` only.
+//! - A training that ends with numbers that are not finite is replaced by the first parameters, with a note: the mean is then that of a network
+//!   that has learnt nothing, and points are all but random.
 
 use std::num::NonZeroUsize;
 
@@ -212,7 +223,7 @@ impl NeuralBo {
             standardize,
             ridge: lambda,
             most: ONE_FIT,
-            accumulate,
+            accumulate: accumulate.then_some(config.features),
         });
         Ok(Self { name, policy, config, learned })
     }

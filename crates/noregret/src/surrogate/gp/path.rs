@@ -406,7 +406,7 @@ impl UnitPath {
     }
 }
 
-/// A function drawn from the Bayesian linear regression on random features (Dai et al. 2022, App. F.3).
+/// A function drawn from the Bayesian linear regression on random features, as used in Dai et al. 2022, App. F.3.
 #[derive(Clone, Debug)]
 pub struct FeaturePath {
     draw: PriorDraw,

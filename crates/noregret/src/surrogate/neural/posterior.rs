@@ -3,7 +3,8 @@
 //! `g / sqrt(m)`.
 //!
 //! By Woodbury this is `kappa(x, x) - kappa(x)^T (kappa(X, X) + lambda I)^-1 kappa(x)` with the tangent kernel `kappa`: an n x n matrix in
-//! place of a p x p one, and no gradient is ever formed. The published code keeps the diagonal of `U` only.
+//! place of a p x p one, and no gradient is ever formed. The codes of NeuralTS and NeuralUCB keep the diagonal of `U` only; that of NeuralBO
+//! keeps the inverse of all of it, by Sherman and Morrison, or the diagonal if told so.
 
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, Par};

@@ -54,7 +54,7 @@ pub enum Training {
     },
     /// Gradient descent with Nesterov's momentum.
     Descent {
-        /// Length of a step, in units of the largest that is stable at the start. From 1e-12 to 1000.
+        /// Length of a step, in units of 1 over the curvature at the start; plain descent is stable up to 2. From 1e-12 to 1000.
         #[serde(default = "whole")]
         #[cfg_attr(feature = "schema", schemars(transform = RATE.stated()))]
         rate: f64,

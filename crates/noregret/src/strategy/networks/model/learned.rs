@@ -2,6 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 
+use super::belief::Features;
 use super::encoded_history::{EncodedHistory, Preparation};
 use super::learning::{Assignment, Learning, Start};
 use crate::error::Result;
@@ -24,8 +25,8 @@ pub(crate) struct LearnedConfig {
     pub(crate) ridge: f64,
     /// Evaluations that it learns from, at most.
     pub(crate) most: usize,
-    /// Whether to add up the squares of gradients, as they were when points were chosen; for warm trainings only.
-    pub(crate) accumulate: bool,
+    /// Whether to add up the squares of gradients as they were when points were chosen, and at which parameters; for warm trainings only.
+    pub(crate) accumulate: Option<Features>,
 }
 
 /// The network and its cache.
@@ -45,7 +46,8 @@ pub(crate) struct LearnedNetwork {
     /// Trained parameters.
     pub(crate) theta: Vec<f32>,
     pub(crate) told: EncodedHistory,
-    /// The squares of the gradients of the points chosen so far, each at the parameters by which it was chosen; empty unless wanted.
+    /// The squares of the gradients of the points chosen so far, each at the parameters by which it was chosen, or at the initial ones if
+    /// features are static; empty unless wanted.
     pub(crate) squares: Vec<f32>,
 }
 
@@ -79,9 +81,13 @@ impl Learned {
                 let task = Assignment { network: &network, data: &told.data, ridge: *ridge, start: &start };
                 learning.teach(task, learner, &mut rng, diagnostics)
             };
-        // Points chosen by the parameters `theta`: those told between two trainings.
+        // Points chosen by the parameters `theta`: those told between two trainings. Candidates have gradients at the same parameters (Phan-Trong
+        // et al. 2023, Alg. 1, ll. 3 and 7).
         let add_chosen = |theta: &[f32], chosen: std::ops::Range<usize>, squares: &mut [f32]| {
-            if !squares.is_empty() && !chosen.is_empty() {
+            if let Some(features) = accumulate
+                && !chosen.is_empty()
+            {
+                let theta = if *features == Features::Static { &start[..] } else { theta };
                 let x = encoder.encode(history.points(), chosen);
                 let (mut trace, mut signals) = (Trace::default(), Signals::default());
                 network.forward(theta, x.as_ref(), &mut trace);
@@ -89,7 +95,7 @@ impl Learned {
                 network.add_squared_gradients(&trace, &signals, squares);
             }
         };
-        let mut squares = if *accumulate { vec![0.0; network.parameters()] } else { Vec::new() };
+        let mut squares = if accumulate.is_some() { vec![0.0; network.parameters()] } else { Vec::new() };
         let n = history.len();
         let now = told(n, &mut turn.diagnostics);
         let mut learner = Learner::new(start.clone());
@@ -141,10 +147,20 @@ mod tests {
     use crate::strategy::memo::Memo;
     use crate::surrogate::neural::epochs::{Epochs, Loss, Optimizer, Toward};
 
-    /// The definition: each point's gradient at the parameters by which it was chosen, and none of the first points'. A strategy
-    /// without a cache trains again and finds the same.
     #[test]
     fn squares_are_those_of_the_parameters_of_the_time() {
+        squares_are_defined(Features::Dynamic);
+    }
+
+    /// They were those of the trained parameters, and candidates had gradients at others.
+    #[test]
+    fn squares_of_static_features_are_those_of_the_first_parameters() {
+        squares_are_defined(Features::Static);
+    }
+
+    /// The definition: each point's gradient at the parameters by which it was chosen (or the first), and none of the first points'. A
+    /// strategy without a cache trains again and finds the same.
+    fn squares_are_defined(features: Features) {
         let config = LearnedConfig {
             network: NetworkConfig { depth: 1, width: 7, ..NetworkConfig::default() },
             start: Start::Pytorch,
@@ -162,7 +178,7 @@ mod tests {
             standardize: false,
             ridge: 0.001,
             most: 100,
-            accumulate: true,
+            accumulate: Some(features),
         };
         let mut history = History::new(Space::bounds(&[(0.0, 1.0)]).unwrap(), Duplicates::Avoid);
         let add = |history: &mut History, x: f64| {
@@ -188,8 +204,10 @@ mod tests {
             // The next point is chosen by these parameters.
             let at = network.encoder.encode(&crate::surrogate::points::Points::from_columns(1, &[x]), 0..1);
             let (mut trace, mut signals) = (Trace::default(), Signals::default());
-            network.network.forward(&network.theta, at.as_ref(), &mut trace);
-            network.network.signals(&network.theta, &trace, &mut signals);
+            assert_ne!(network.theta, network.start);
+            let theta = if features == Features::Static { &network.start } else { &network.theta };
+            network.network.forward(theta, at.as_ref(), &mut trace);
+            network.network.signals(theta, &trace, &mut signals);
             network.network.add_squared_gradients(&trace, &signals, &mut expected);
             history.proposed([], memo);
             add(&mut history, x);
