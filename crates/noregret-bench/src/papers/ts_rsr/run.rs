@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use noregret::math::rng::{Purpose, Seed, Stream};
-use noregret::study::Told;
+use noregret::study::{Event, Told};
 use noregret::{Algorithm, Direction, Duplicates, Space, Study};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -83,6 +83,10 @@ impl TsRsrRun<'_> {
             }
             tally.regret_curve.push(seen.best());
         }
+        tally.rounds_counted = study.events().iter().rev().find_map(|event| match event {
+            Event::Asked(asked) => asked.memo.rounds.map(|rounds| rounds.begun),
+            _ => None,
+        });
         Ok(self.record(tally, seen.best()))
     }
 
@@ -125,6 +129,8 @@ impl TsRsrRun<'_> {
                 // Of the rounds that chose by eq. (4.2); 0 if none did.
                 ("rho".to_owned(), tally.rho.into()),
                 ("rounds_explored".to_owned(), tally.rounds_without_rho.into()),
+                // By the algorithm, if its weights depend on them.
+                ("rounds_counted".to_owned(), tally.rounds_counted.into()),
             ]),
         }
     }
@@ -144,6 +150,8 @@ struct BatchTally {
     rho: f64,
     /// Rounds without an estimate: all of the other algorithms', and those of the initial exploration.
     rounds_without_rho: usize,
+    /// Rounds that the study itself counted: all of them, if one study lasts from the first to the last.
+    rounds_counted: Option<usize>,
 }
 
 /// The trials evaluated so far, each with its regret.
@@ -241,25 +249,16 @@ mod tests {
         }
     }
 
-    /// Values that are told again, as in setting `code`, change the study's values and neither its trials nor its rounds.
+    /// Where noise is drawn anew, as in setting `code`, values are told again, and the study goes on: the weights of `bucb` and
+    /// `ucb-pe` and the temperature of `sp` go by the round of the experiment.
     #[test]
     fn rounds_are_counted_where_noise_is_drawn_anew() {
-        let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
-        let row = ROWS.iter().find(|row| row.problem == "bird-2d").unwrap();
-        let target = &Target::new("bird-2d", Setting::Code, 0);
-        let run = TsRsrRun { row, target, setting: Setting::Code, algorithm: "bucb", number: 0, seed: 7 };
-        let mut study = Study::builder().space(space).algorithm(run.study_algorithm()).build().unwrap();
-        for i in 0..4 {
-            study.add(&study.space().decode(&[0.25 * f64::from(i)]), f64::from(i), None).unwrap();
-        }
-        for round in 1..=3 {
-            for number in 0..4 {
-                study.absorb(Told { number, value: 0.1 * round as f64, noise_var: None }).unwrap();
+        assert!(setting::draws_noise_anew(Setting::Code));
+        for setting in Setting::ALL {
+            for algorithm in ["bucb", "ucb-pe", "sp"] {
+                let counted = short("bird-2d", setting, algorithm).extra_number("rounds_counted");
+                assert!((counted - 3.0).abs() < 1e-15, "{setting:?} {algorithm}: {counted}");
             }
-            let trial = study.ask(1).unwrap().remove(0);
-            let Some(noregret::study::Event::Asked(asked)) = study.events().last() else { panic!() };
-            assert_eq!(asked.memo.rounds.unwrap().begun, round);
-            study.tell(trial.number, 0.5).unwrap();
         }
     }
 

@@ -13,6 +13,8 @@
 //!   pi^2 / 0.06)` for 1,001 candidates, 2.4 in round 1 and 4.0 in round 50.
 //! - `t` counts rounds, as in that code, where Desautels et al. count points: all points of a batch share a weight, which grows
 //!   more slowly. What a round is, where points are asked for one by one, says `Rounds` of the memo.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 
 use serde::{Deserialize, Serialize};
 

@@ -15,8 +15,10 @@
 //! of the average over fantasies is maximized. This is the sequential greedy qEI with one integral done exactly.
 //!
 //! # Departures
-//! The bar is the best posterior mean at an evaluated point. Fantasies contain the noise. Gradients of the Monte Carlo form
-//! are differences.
+//! - The bar is the best posterior mean at an evaluated point. Fantasies contain the noise. Gradients of the Monte Carlo form
+//!   are differences.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the papers allow repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 
 use std::num::NonZeroUsize;
 

@@ -12,13 +12,23 @@
 //! | `m gamma / T_init`  | `exponent` | 1    | bound of `ln rho_m` (Lemma B.2), at most `explore`         |
 //!
 //! # Departures
-//! - On a continuous space the finite set `X` of Algorithm 4.1 is that of the candidates: Sobol points, points around the best
-//!   ones, and the end of a climb on the mean. `f*` and the ratio are of the same set, except that `f*` is of the candidates with the
-//!   highest bounds alone. By option `polish` the ratio is minimised over the continuous space. This explores more: its minimum may lie
+//! - On a continuous space the finite set `X` of Algorithm 4.1 is that of the candidates of the solver `auto`: 1,000 Sobol points
+//!   that stay until the next fit, 48 around the best ones, and the end of a climb on the mean. `f*` and the ratio are of the same
+//!   set. By option `polish` the ratio is minimised over the continuous space. This explores more: its minimum may lie
 //!   beyond the candidates, where the deviation is larger, while `f*` is of the candidates. On Ackley's function the regret is three
-//!   times as large then; nowhere in Tables 1 to 3 is it clearly smaller (docs/reproduction/ts-rsr.md).
-//! - Resampling stops after 50 draws a point; then the largest mean plus a tenth of the largest deviation stands in, counted in
-//!   the diagnostics. Regrets below 1e-6 deviations count as that much.
+//!   times as large then; nowhere in Tables 1 to 3 is it clearly smaller (docs/reproduction/ts-rsr.md). With another solver `f*` is of
+//!   1,000 Sobol points besides the fresh ones, and the ratio is minimised wherever that solver looks, with or without `polish`.
+//! - Of more than 1,024 kept candidates (`solver.candidates`, or a pool up to 20,000 rows) `f*` is of the 1,024 with the highest
+//!   bounds, the ratio of all. Where the posterior is near the prior, any of them may hold the maximum: of 20,000 independent values
+//!   `f*` is about 0.8 deviations too low then, which explores less. With data the bounds leave out what can hardly be the maximum.
+//! - Of a pool above 20,000 rows, 2,000 rows are drawn at random in every round. `f*` is of the 1,024 of them with the highest bounds,
+//!   the largest mean of App. C that of these 2,000 and of the data; the ratio is of all rows. So `f*` is too low, and a row outside
+//!   the sample may have a mean above it: its regret counts as 1e-6, and of such rows the one of largest deviation is chosen.
+//! - Resampling stops after 50 draws for each point wanted, which all points of a batch share; then the largest mean plus a tenth of
+//!   the largest deviation stands in, counted in the diagnostics (`stand_ins`). Regrets below 1e-6 deviations of the values count as
+//!   that much.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 //! - Points that are running lower the deviation, as those of the batch do.
 //! - By option `refine`, the authors' code: the first point is the best candidate, later ones take a few steps of Adam from it.
 //!   We keep the best point visited; the authors keep the one a step after it (the point after a step with the loss before it).
@@ -26,6 +36,9 @@
 //!   the gain is that of the explored points given everything before each, for which Lemma B.2 holds as it stands. The realised
 //!   gain stands in for the maximal one, which is larger; the proof needs no more. Each gain is by the model of its time: if
 //!   hyperparameters are fitted, the bound is of a model that changes. A failed evaluation counts as explored.
+//! - Points that are running count as part of the batch, whose size `m` is that of both. A point counts as explored once it is
+//!   proposed: while such points are running, their gain is in the bound though it is not yet in `sigma_t`, and the bound is too
+//!   small until their results are in.
 //! - The counter `rho` of the diagnostics estimates `rho_m` from below, at the candidates and for batches at one point.
 
 use std::num::NonZeroUsize;
@@ -40,8 +53,9 @@ use crate::math::range::Range;
 use crate::math::rng::Stream;
 use crate::maximize::Maximum;
 use crate::space::Kind;
+use crate::strategy::diagnostics::Diagnostics;
 use crate::strategy::gp::model::GpState;
-use crate::strategy::gp::search::draws::Draws;
+use crate::strategy::gp::search::draws::{Draws, Maxima};
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
 use crate::strategy::memo::Explored;
@@ -58,13 +72,13 @@ const RATE: Range = Range::new(1e-9, 1.0);
 #[serde(default)]
 pub struct TsRsrConfig {
     /// Explore by largest deviation until `q * (information gain) / n` of the `n` points explored so is at most this (App. B.1):
-    /// then no batch of `q` lowers a deviation by more than `exp` of it. Never if not given. From 1e-9 to 1e9.
+    /// then no batch of `q`, running points included, lowers a deviation by more than `exp` of it. Never if not given. From 1e-9 to 1e9.
     #[cfg_attr(feature = "schema", schemars(transform = EXPLORE.stated()))]
     pub explore: Option<f64>,
     /// Move points of a batch from the second on by steps of Adam, as the authors' code does.
     pub refine: Option<Refine>,
     /// Minimize the ratio over the continuous space, by climbs from the best candidates of the solver `auto`. By default its minimum
-    /// is that of the candidates, the set that the sampled maxima are of.
+    /// is that of the candidates, the set that the sampled maxima are of. Without effect on other solvers, which look wherever they do.
     pub polish: bool,
 }
 
@@ -140,7 +154,7 @@ impl Strategy for TsRsr {
         if !self.own.polish {
             search = search.at_candidates();
         }
-        turn.diagnostics.counters.insert("rho".into(), gp.largest_shrinkage(turn.missing()));
+        turn.diagnostics.counters.insert("rho".into(), gp.largest_shrinkage(without_result(&turn)));
         let f_star = sampled_maxima(gp, &mut turn)?;
         while turn.wants_more() {
             let i = turn.picked();
@@ -160,7 +174,7 @@ impl TsRsrConfig {
     /// the limit.
     fn explores(&self, turn: &mut Turn<'_>) -> bool {
         let Some(limit) = self.explore else { return false };
-        let (m, Explored { points, gain }) = (turn.missing(), turn.memo.explored.unwrap_or_default());
+        let (m, Explored { points, gain }) = (without_result(turn), turn.memo.explored.unwrap_or_default());
         let exponent = m as f64 * gain / points as f64;
         let explores = points == 0 || exponent > limit;
         let state = if explores { "exploring by largest deviation" } else { "explored" };
@@ -176,21 +190,32 @@ impl TsRsrConfig {
     }
 }
 
+/// `m`: the points wanted, and those that are running, which have no results either.
+fn without_result(turn: &Turn<'_>) -> usize {
+    turn.missing() + turn.history.pending().len()
+}
+
 /// Draws `f*` for each point wanted (App. C).
 fn sampled_maxima(gp: &mut GpState, turn: &mut Turn<'_>) -> Result<Vec<f64>> {
     let maxima = Draws::new(gp, turn)?.maxima(turn.missing(), turn.rng);
     let gain = gp.gp().information_gain();
     turn.diagnostics.notes.push(format!("the information gain so far is {gain:.3}"));
-    if maxima.redrawn > 0 {
-        turn.diagnostics.counters.insert("redrawn".into(), maxima.redrawn as f64);
-        turn.diagnostics.notes.push(format!(
-            "{} sampled maxima did not exceed the largest mean: {} drawn again, {} replaced",
-            maxima.redrawn + maxima.stand_ins,
-            maxima.redrawn,
-            maxima.stand_ins
+    count_failed_draws(&maxima, &mut turn.diagnostics);
+    Ok(maxima.f_star)
+}
+
+fn count_failed_draws(&Maxima { redrawn, stand_ins, .. }: &Maxima, diagnostics: &mut Diagnostics) {
+    for (name, count) in [("redrawn", redrawn), ("stand_ins", stand_ins)] {
+        if count > 0 {
+            diagnostics.counters.insert(name.into(), count as f64);
+        }
+    }
+    if redrawn + stand_ins > 0 {
+        let failed = redrawn + stand_ins;
+        diagnostics.notes.push(format!(
+            "{failed} sampled maxima did not exceed the largest mean: {redrawn} drawn again, {stand_ins} replaced"
         ));
     }
-    Ok(maxima.f_star)
 }
 
 #[cfg(test)]
@@ -303,6 +328,48 @@ mod tests {
         let explored = proposal.memo.explored.unwrap();
         let gain = 0.5 * (chosen / state.fit().hyperparameters.noise_variance).ln_1p();
         assert!(explored.points == 1 && (explored.gain - gain).abs() < 1e-9 * gain, "{explored:?} {gain}");
+    }
+
+    /// Lemma B.1 is of all points without results. Four explored points with a gain of 2 bound `ln rho_m` by `m / 2`.
+    #[test]
+    fn running_points_are_part_of_the_batch() {
+        let mut history = history();
+        let bound = |history: &History| {
+            let proposal = exploring(0.6).propose(history, NonZeroUsize::new(1), &mut stream(1, 0)).unwrap();
+            let counter = |name: &str| proposal.diagnostics.counters.get(name).copied();
+            (counter("log_rho_bound"), counter("rho"), explores(&proposal))
+        };
+        let memo = Memo { explored: Some(Explored { points: 4, gain: 2.0 }), ..Memo::default() };
+        history.proposed([], memo.clone());
+        let (alone, one, exploring_alone) = bound(&history);
+        assert_eq!((alone, exploring_alone), (Some(0.5), false));
+        history.proposed([(7, Choice { x: vec![0.77], row: None })], memo.clone());
+        let (beside, _, exploring_beside) = bound(&history);
+        assert_eq!((beside, exploring_beside), (Some(1.0), true));
+        // rho^2 - 1 is proportional to m.
+        let mut plain = TsRsr::new(OnGp {
+            own: TsRsrConfig::default(),
+            gp: GpOptions { initial_points: Some(0), ..GpOptions::default() },
+        })
+        .unwrap();
+        let proposal = plain.propose(&history, NonZeroUsize::new(1), &mut stream(1, 0)).unwrap();
+        let excess = |rho: f64| rho.powi(2) - 1.0;
+        let share = excess(proposal.diagnostics.counters["rho"]) / excess(one.unwrap());
+        assert!((share - 2.0).abs() < 1e-9, "{share}");
+    }
+
+    /// Of 200 draws 199 were too low; 196 of these were made again, and three maxima replaced.
+    #[test]
+    fn failed_draws_are_counted_once() {
+        let counted = |redrawn, stand_ins| {
+            let mut diagnostics = Diagnostics::default();
+            count_failed_draws(&Maxima { f_star: Vec::new(), redrawn, stand_ins }, &mut diagnostics);
+            (diagnostics.counters.into_iter().collect::<Vec<_>>(), diagnostics.notes.pop())
+        };
+        assert_eq!(counted(0, 0), (Vec::new(), None));
+        let (counters, note) = counted(196, 3);
+        assert_eq!(counters, [("redrawn".to_owned(), 196.0), ("stand_ins".to_owned(), 3.0)]);
+        assert!(note.unwrap().starts_with("199 sampled maxima"));
     }
 
     /// Lemma B.2 is of points chosen by deviation. A hundred replicates of one point, whose gain is small and whose number is

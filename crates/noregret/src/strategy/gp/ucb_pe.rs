@@ -9,10 +9,15 @@
 //!
 //! # Departures
 //! - The region is that of the deviation given the batch so far, so that it shrinks a little within a batch. The code behind
-//!   Ren & Li explores the whole space; `region = false` does so.
+//!   Ren & Li has no region: it takes the largest deviation of its candidates, about 1,000 random points. `region = false` has none
+//!   either, and maximises the deviation as far as our solver does, over the continuous space by default.
+//! - `y_t` is of the candidates, and of a pool above 20,000 rows of the data: at most the largest lower bound of the space, so that
+//!   the region is that of the paper or larger.
 //! - The first point of a round is the one by its bound. A round goes on until a result arrives (see `Rounds` of the memo): with
 //!   workers that ask for a point whenever a result arrives, all points are first ones, and it is BUCB.
 //! - The weight is that of the code behind Ren & Li by default, see BUCB.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 
 use std::num::NonZeroUsize;
 
@@ -28,6 +33,9 @@ use crate::strategy::history::History;
 use crate::strategy::turn::Turn;
 use crate::strategy::{Proposal, Strategy};
 use crate::surrogate::gp::candidates::Candidates;
+
+/// Data whose posterior is computed at once: a few megabytes for a thousand evaluations.
+const PANEL: usize = 512;
 
 /// Settings of UCB-PE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,14 +72,12 @@ impl Strategy for UcbPe {
         let mut search = self.gp.search(gp, &turn);
         let (round, begins) = turn.round();
         let [beta, next] = [round.begun - 1, round.begun].map(|t| self.own.beta.value(&gp.round(t, &turn)));
+        let threshold = self.own.region.then(|| largest_lower_bound(gp, beta));
         while turn.wants_more() {
-            let utility = match (begins && turn.picked() == 0, self.own.region) {
-                (true, _) => Utility::Ucb { beta },
-                (false, true) => {
-                    let threshold = largest_lower_bound(gp, beta);
-                    Utility::RelevantDeviation { beta: 2.0 * next, threshold }
-                }
-                (false, false) => Utility::StandardDeviation,
+            let utility = match threshold {
+                _ if begins && turn.picked() == 0 => Utility::Ucb { beta },
+                Some(threshold) => Utility::RelevantDeviation { beta: 2.0 * next, threshold },
+                None => Utility::StandardDeviation,
             };
             let found = search.maximize(&gp.scored(utility), gp, &mut turn);
             gp.condition(turn.push(found)?);
@@ -80,7 +86,8 @@ impl Strategy for UcbPe {
     }
 }
 
-/// `max mu - beta sigma` over the candidates, whose deviations are those before the batch.
+/// `max mu - beta sigma` over the candidates, whose deviations are those before the batch; over the data, if there are none, as in a
+/// pool that is too large to keep.
 fn largest_lower_bound(gp: &GpState, beta: f64) -> f64 {
     let lower = |set: &Candidates| -> f64 {
         let bounds = set.mean().iter().zip(set.observed_variance());
@@ -88,15 +95,23 @@ fn largest_lower_bound(gp: &GpState, beta: f64) -> f64 {
             .map(|(mean, variance)| mean - beta * variance.max(0.0).sqrt())
             .fold(f64::NEG_INFINITY, f64::max)
     };
+    if gp.kept().is_empty() && gp.fresh().is_empty() {
+        let data: Vec<usize> = (0..gp.gp().observed()).collect();
+        let bound = |some: &[usize]| lower(&Candidates::new(gp.gp(), gp.gp().points().select(some)));
+        return data.chunks(PANEL).map(bound).fold(f64::NEG_INFINITY, f64::max);
+    }
     lower(gp.kept()).max(lower(gp.fresh()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Space;
+    use crate::space::{Pool, Space};
     use crate::strategy::gp::{GpOptions, OnGp};
+    use crate::strategy::history::{Choice, Duplicates};
     use crate::strategy::testing::{random_history, stream, value};
+    use crate::surrogate::gp::GpConfig;
+    use crate::surrogate::gp::hyperparameters::Tunable;
 
     /// A batch is the same kind of points whether they are asked for at once or one by one: the first by its bound, the others
     /// by deviation. A result begins the next round.
@@ -117,5 +132,33 @@ mod tests {
         assert_eq!(by(0.01, &history).choices, by(5.0, &history).choices);
         history.told(6, value(0.5));
         assert_ne!(by(0.01, &history).choices, by(5.0, &history).choices);
+    }
+
+    /// No row of a large pool is kept. What lies above 0.5 cannot hold the maximum, though it is the least known.
+    #[test]
+    fn the_region_of_a_large_pool_is_relevant() {
+        let pool = Pool::new((0..20_100).map(|i| f64::from(i) / 20_100.0).collect(), 1).unwrap();
+        let mut history = History::new(Space::pool(pool.clone()), Duplicates::Avoid);
+        for row in [500, 2_000, 3_500, 5_000, 6_500, 8_000, 9_500, 13_000, 20_000] {
+            let x = pool.point(row);
+            let y = if x[0] < 0.5 { (12.0 * x[0]).sin() } else { -30.0 };
+            history.add(&Choice { x, row: Some(row) }, value(y));
+        }
+        let model = GpConfig {
+            lengthscale: Tunable::fixed(0.15),
+            outputscale: Tunable::fixed(1.0),
+            noise: Tunable::fixed(1e-6),
+            standardize: false,
+            ..GpConfig::default()
+        };
+        let gp = GpOptions { model, initial_points: Some(0), ..GpOptions::default() };
+        let explored = |region| {
+            let own = UcbPeConfig { beta: BetaSchedule::Constant { value: 1.0 }, region };
+            let mut strategy = UcbPe::new(OnGp { own, gp: gp.clone() }).unwrap();
+            let proposal = strategy.propose(&history, NonZeroUsize::new(3), &mut stream(3, 0)).unwrap();
+            proposal.choices[1..].iter().map(|choice| choice.x[0]).collect::<Vec<f64>>()
+        };
+        assert!(explored(true).iter().all(|x| *x < 0.5), "{:?}", explored(true));
+        assert!(explored(false).iter().all(|x| *x > 0.5), "{:?}", explored(false));
     }
 }

@@ -31,7 +31,8 @@ const POINTS: usize = 1_000;
 const CLIMBS: usize = 2;
 /// Draws made at once.
 const BLOCK: usize = 64;
-/// Draws for each maximum wanted before a stand-in is taken (App. C of TS-RSR draws on without end).
+/// Draws for each maximum wanted, in a budget that all of them share, before stand-ins are taken (App. C of TS-RSR draws on without
+/// end).
 const MAX_DRAWS: usize = 50;
 /// The stand-in exceeds the largest mean by this share of the largest deviation.
 const STAND_IN: f64 = 0.1;
@@ -50,9 +51,9 @@ pub(crate) struct Draws {
 pub(crate) struct Maxima {
     /// One for each function that was wanted.
     pub(crate) f_star: Vec<f64>,
-    /// Draws that did not exceed the largest mean and were made again.
+    /// Draws that were made again since they did not exceed the largest mean.
     pub(crate) redrawn: usize,
-    /// Maxima that were replaced by a stand-in.
+    /// Maxima that were replaced by a stand-in after the last draw, which did not exceed it either.
     pub(crate) stand_ins: usize,
 }
 
@@ -114,23 +115,20 @@ impl Draws {
 
     /// Maxima of `q` independent draws, each above the largest posterior mean (App. C).
     pub(crate) fn maxima(&self, q: usize, rng: &mut Stream) -> Maxima {
-        let mut maxima = Maxima { f_star: Vec::with_capacity(q), redrawn: 0, stand_ins: 0 };
-        let mut left = q * MAX_DRAWS;
-        while maxima.f_star.len() < q && left > 0 {
-            let block = (q - maxima.f_star.len()).min(left).clamp(1, BLOCK);
+        let mut f_star = Vec::with_capacity(q);
+        let (mut left, mut drawn) = (q * MAX_DRAWS, 0);
+        while f_star.len() < q && left > 0 {
+            let block = (q - f_star.len()).min(left).clamp(1, BLOCK);
             left -= block;
-            for draw in self.joint.draws(block, rng).col_iter() {
-                let f_star = draw.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                if f_star > self.largest_mean {
-                    maxima.f_star.push(f_star);
-                } else {
-                    maxima.redrawn += 1;
-                }
-            }
+            drawn += block;
+            let draws = self.joint.draws(block, rng);
+            let largest = draws.col_iter().map(|draw| draw.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            f_star.extend(largest.filter(|largest| *largest > self.largest_mean));
         }
-        maxima.stand_ins = q.saturating_sub(maxima.f_star.len());
-        maxima.f_star.resize(q, self.largest_mean + STAND_IN * self.largest_sd);
-        maxima
+        let stand_ins = q - f_star.len();
+        f_star.resize(q, self.largest_mean + STAND_IN * self.largest_sd);
+        // Each maximum was drawn once; all further draws were made in place of another.
+        Maxima { f_star, redrawn: drawn - q, stand_ins }
     }
 
     /// Candidates in the order of a fresh draw, the largest value first.
@@ -236,6 +234,22 @@ mod tests {
             assert_eq!(maxima.f_star.len(), 20);
             assert!(maxima.f_star.iter().all(|f| *f > best), "{:?} {best}", maxima.f_star);
         });
+    }
+
+    /// Of 150 draws for three maxima none exceeds a mean far above all values: 147 were made again, three are replaced.
+    #[test]
+    fn stand_ins_take_the_place_of_what_cannot_be_drawn() {
+        let history = history(Space::bounds(&[(0.0, 1.0); 2]).unwrap(), 12);
+        let mut model = GpModel::new(GpConfig::default(), 300);
+        let mut rng = Seed(4).stream(Purpose::Experiment, 0, 0);
+        let (state, _) = model.update(&history, &mut Memo::default(), &mut rng).unwrap();
+        let draws = Draws { largest_mean: 1e6, ..Draws::of(state, &history, &mut rng).unwrap() };
+        let Maxima { f_star, redrawn, stand_ins } = draws.maxima(3, &mut rng);
+        assert_eq!((redrawn, stand_ins), (147, 3));
+        let expected = 1e6 + STAND_IN * draws.largest_sd;
+        assert!(f_star.len() == 3 && f_star.iter().all(|f| (f - expected).abs() < 1e-9), "{f_star:?}");
+        let sure = Draws { largest_mean: -1e6, ..draws }.maxima(3, &mut rng);
+        assert_eq!((sure.f_star.len(), sure.redrawn, sure.stand_ins), (3, 0, 0));
     }
 
     #[test]
