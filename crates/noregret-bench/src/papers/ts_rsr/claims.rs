@@ -40,8 +40,9 @@ pub(crate) fn claims(shelf: &Shelf) -> Result<Vec<Claim>, BenchError> {
     Ok(claims)
 }
 
-fn command(row: &TableRow) -> String {
-    format!("noregret bench ts-rsr --setting code --problems {} --runs {}", row.problem, row.runs)
+fn command(row: &TableRow, code: &Summary) -> String {
+    let runs = code.get(row.problem, OURS).map_or(row.runs as usize, |cell| cell.count);
+    format!("noregret bench ts-rsr --setting code --problems {} --runs {runs}", row.problem)
 }
 
 /// One row of a table: TS-RSR has the smallest regret, or the place that is printed.
@@ -65,7 +66,7 @@ fn first_of_seven(row: &TableRow, code: &Summary, paper: &Summary) -> Claim {
         verdict,
         ours: [said("code", &standing), said("paper", &other)].join("; "),
         theirs: format!("{} [{} of 7]", compact(printed), before + 1),
-        command: command(row),
+        command: command(row, code),
     }
 }
 
