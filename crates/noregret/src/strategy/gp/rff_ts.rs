@@ -19,7 +19,7 @@
 //!   evaluations have grown by an eighth. Draws are rougher than with the squared exponential kernel of Dai et al., and hyperparameters
 //!   stay near their priors while there are few values. Theirs is `model.kernel = "squared-exponential"`; their code's fits by maximum likelihood are `prior =
 //!   "flat"` of `model.lengthscale`, `model.outputscale` and `model.noise` with `model.restarts = 10`, `model.warm_start = false`, `model.standardize = false`. It
-//!   fits every 20 points; here `model.refit_growth` is a share, and 0 fits with every point.
+//!   fits every 20 points; here `model.refit_growth` is a share, and 0 fits with every point; beyond `model.fit_points`, 500, to a part of the values.
 
 use std::num::NonZeroUsize;
 

@@ -12,6 +12,7 @@
 //!   (lines 3 and 7 of Algorithm 1). The code of NeuralBO adds up the same in a full p x p matrix, of which the diagonal is an option. A full `U` that is
 //!   accumulated is missing here: `variance = "exact"` is full, with initial points and, if dynamic, with the gradients of all points at the
 //!   present parameters; its deviations are smaller than that code's near initial points.
+//!   With a diagonal alone, deviations at evaluated points shrink less.
 //! - NeuralTS and NeuralUCB are by default in our own form: a network in the scaling of the tangent kernel, trained to convergence, with
 //!   the whole of `U` in the dual. The code of NeuralTS's authors, which has both and which Dai et al. 2022 used for both, is `start = "pytorch"`,
 //!   `network.inputs = "unit"`, `standardize = false`, `variance = "accumulated"` and 100 steps of SGD, `training = { name = "epochs", method = "sgd",
@@ -33,7 +34,7 @@
 //! - Failed evaluations take the worst value, so that their surroundings are avoided. Known variances of noise weight the squares of a fit by
 //!   `lambda` (of standardised values) over the variance, by epochs at most by 1; in the deviations they count with `variance = "exact"` only.
 //! - A training that ends with numbers that are not finite is replaced by the first parameters, with a note: the mean is then that of a network
-//!   that has learnt nothing, and points are all but random.
+//!   that has learnt nothing, and points go by it and by the deviation.
 
 use std::num::NonZeroUsize;
 

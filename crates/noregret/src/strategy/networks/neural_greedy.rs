@@ -5,7 +5,7 @@
 //!   squared distance to the start; Phan-Trong et al. refer to an appendix of Paria et al. for both. With `training = { name = "epochs" }` that penalty
 //!   is not there, and `decay` counts.
 //! - At most 1,000 evaluations are fitted, half of them the best and the others a random sample of the rest, also by epochs, whose cost is linear.
-//!   Phan-Trong et al. fit all of their 2,000 to 6,000: beyond 1,000 the fit is coarser here away from the best points, and goes back there more often.
+//!   Phan-Trong et al. fit all of their 2,000 to 6,000: beyond 1,000 the fit is coarser here away from the best points.
 //! - Failed evaluations take the worst value, so that their surroundings are avoided. A known variance of noise replaces `noise^2`, in the
 //!   perturbation and in the weight of the square (by epochs at most 1).
 //! - A training that ends with numbers that are not finite is replaced by the first parameters, with a note: the point is then the maximum of a
