@@ -6,7 +6,9 @@
 //! # Departures
 //! - A grid that grows stops at [`super::solver::LARGEST_GRID`] points: `t^d` reaches it in round 100 in three dimensions, in round
 //!   10 in six. From there on the theorems no longer apply.
-//! - `t` counts the points that the model has chosen, those of a batch one by one; the paper has one point a round.
+//! - `t` counts the points that the model has chosen, those of a batch one by one, so that a grid grows within a batch; the paper has
+//!   one point a round. Weights `beta_t` go by rounds that end when a result is told (`Rounds` of the memo): with batches, their `t`
+//!   is smaller than that of the grids.
 //! - Points that may not be suggested again are passed over. Uniform points of a box are never such.
 
 use super::{Maximize, MaximizeError, Maximum, Region, Work};

@@ -9,25 +9,40 @@
 //! | `alpha_t*` | `best`    | its maximum: unknown, so the best of a stronger reference solve and the chosen point |
 //! | `eta_t`    | `eta_hat` | `alpha_t(x_t) / alpha_t*`, in [0, 1]                                               |
 //! | `eta~_t`   |           | the worst accuracy of the solver in round `t`, over all that it may return: not known |
-//! | `M_T`      |           | `sum_t (1 - eta~_t)`, of which `m_hat` is the realised part                        |
-//! |            | `m_hat`   | `sum_t (1 - eta_t)`                                                                |
+//! | `M_T`      |           | `sum_t (1 - eta~_t)`                                                               |
+//! |            | `m_hat`   | `sum_t (1 - eta_hat)`, measured or carried over                                    |
 //!
 //! # Departures
-//! The paper's `M_T` sums the worst case `eta~_t`, a number below every `eta_t` that the solver's chance could give. It cannot be
-//! observed (for a random grid it is 0: all points may fall where the utility is smallest), so `m_hat` sums what was realised, and is
-//! at most `M_T`. The proof of Theorem 3 needs no more: it bounds the regret by the realised sum first. `eta` depends on the shift;
-//! App. A.2 adds the constant `B`, ours is named [`SHIFT`]. The maximum is that of a stronger solve, so `eta_hat` may be too
-//! large, never too small. The reference is solved on a schedule, and rounds in between take over the last estimate. The adaptive
-//! grid is the "adaptive inexact optimization" that section 6 leaves open: it
-//! doubles when the accumulated inexactness exceeds `budget * sqrt(t)` and shrinks while it is below half of that.
+//! - The paper's `M_T` sums the worst case `eta~_t`, a number below every `eta_t` that the solver's chance could give. It cannot be
+//!   observed (for a random grid it is 0: all points may fall where the utility is smallest), so `m_hat` sums what was realised. Were
+//!   every `eta_t` known, under one shift for both, the realised sum would be at most `M_T`; and the proof of Theorem 3 bounds the
+//!   regret by it first. `m_hat` itself is an estimate, for the reasons that follow, and no bound of either sum.
+//! - By default the reference is solved in rounds 1, 2, 4, 8, ..., counted from 0. Round 0 counts as exact, and rounds in between take
+//!   over the last estimate, so `m_hat` extrapolates: the latest measurement stands for up to half of all rounds. With [`Measure::Always`] every round is
+//!   measured, round 0 included, and nothing is carried over.
+//! - `eta` depends on the shift. App. A.2 adds `B` to the bound of GP-UCB (Lemma 19) and some `C_t` to the draw of GP-TS (Lemma 20);
+//!   ours, named [`SHIFT`], is the least that makes the utility non-negative at the reference points and at the chosen one. The lesser
+//!   the shift, the lesser `eta`: under the shift `B` our `1 - eta` would be smaller by the factor `(best - floor) / (best + B)`, where
+//!   `floor` is the smallest utility. So `m_hat` may exceed the `M_T` of the paper's shift, and is comparable between solvers rather
+//!   than with the paper's bounds.
+//! - `alpha_t*` is the best of a stronger solve, which may miss the maximum: by this `eta_hat` may be too large, never too small.
+//! - For a logarithm (`log-expected`, the default of `gp-ei` and so of `auto`) `eta` is the ratio of shifted logarithms, not of
+//!   improvements: with a floor 40 below the maximum, half of the best improvement has an `eta` of `1 - ln 2 / 40`, about 0.98.
+//! - The adaptive grid is the "adaptive inexact optimization" that section 6 leaves open. In a measured round it doubles until
+//!   `m_hat`, with this round, is at most `budget * sqrt(t)`, or the grid has 2^20 points; afterwards it gives up a quarter, down to 16
+//!   points, if `m_hat` is below half of that. Between measured rounds it stays as it is, and the budget is not looked after: by
+//!   default `m_hat` may exceed it there, and the inexactness that was not measured may, too. Where it has exceeded it by what was
+//!   carried over, no grid keeps the budget in the next measured round, and that one grows to its limit. `measure = "always"` keeps
+//!   the budget in every round, up to that limit; with `"never"` the grid could not adapt, and is refused.
 
 use serde::{Deserialize, Serialize};
 
-use super::climb::Climber;
+use super::climb::{Climber, Within};
 use super::multi_start::{MultiStart, top};
 use super::{MaximizeError, Region};
 use crate::acquisition::Acquisition;
 use crate::math::rng::Stream;
+use crate::surrogate::points::Points;
 
 /// The name of the shift that makes utilities non-negative.
 pub const SHIFT: &str = "minimum over the reference points";
@@ -46,7 +61,7 @@ const GRID_RANGE: (usize, usize) = (16, 1 << 20);
 pub enum Measure {
     /// Never: no estimate.
     Never,
-    /// On a schedule, rarer as rounds go by.
+    /// In rounds 1, 2, 4, 8, ..., counted from 0; the others take over the last estimate.
     #[default]
     Scheduled,
     /// In every round.
@@ -60,9 +75,9 @@ pub struct Ledger {
     pub rounds: usize,
     /// Rounds in which the reference was solved.
     pub measured: usize,
-    /// The last estimate of `eta`.
+    /// The last estimate of `eta`; none counts as 1.
     pub eta_hat: Option<f64>,
-    /// The sum of `1 - eta`.
+    /// The sum of `1 - eta`, by the last estimate in rounds that were not measured.
     pub m_hat: f64,
     /// The next round in which the reference is solved.
     pub next: usize,
@@ -82,10 +97,12 @@ pub struct Estimate {
 }
 
 /// Compares the utility `value` of a chosen point `x` with a stronger solve of the same problem: climbs from the best
-/// of `points` Sobol points and from `x` itself.
+/// of `points` Sobol points and from `x` itself. If `x` had to be `within` a box, so have the points, of which constraints and
+/// whole numbers may then leave fewer, and the climbs.
 pub fn estimate(
     utility: &dyn Acquisition,
     region: &Region<'_>,
+    within: Option<&Within>,
     (x, value): (&[f64], f64),
     points: usize,
     rng: &mut Stream,
@@ -95,14 +112,32 @@ pub fn estimate(
         return Ok(Estimate { eta_hat: 1.0, best: value, floor: value });
     }
     let grid = region.sobol(points, rng)?;
+    let grid = match within {
+        Some(within) => shrunk(&grid, within, region),
+        None => grid,
+    };
     let values = utility.values(&grid);
     let floor = values.iter().copied().filter(|v| v.is_finite()).fold(value, f64::min);
     let mut starts = grid.select(&top(&values, REFERENCE_CLIMBS));
     starts.push(x);
-    let reference =
-        MultiStart { starts: starts.len(), grid: 0, climber: Climber::default(), only_converged: false };
+    let climber = Climber { within: within.cloned(), ..Climber::default() };
+    let reference = MultiStart { starts: starts.len(), grid: 0, climber, only_converged: false };
     let best = reference.climb_from(utility, region, &starts).map_or(value, |m| m.value.max(value));
     Ok(Estimate { eta_hat: eta(value, best, floor), best, floor })
+}
+
+/// The points of the cube moved into a box, without those that may not be suggested there.
+fn shrunk(points: &Points, within: &Within, region: &Region<'_>) -> Points {
+    let mut inside = Points::new(region.space.dims());
+    for i in 0..points.len() {
+        let mut x = points.point(i);
+        x.iter_mut().zip(&within.0).for_each(|(x, (low, high))| *x = low + (high - low) * *x);
+        region.space.snap(&mut x);
+        if within.contains(&x) && region.space.is_feasible(&x) {
+            inside.push(&x);
+        }
+    }
+    inside
 }
 
 /// `(value - floor) / (best - floor)`; 1 where the utility is flat, 0 for a utility of minus infinity if others are finite.
@@ -146,7 +181,8 @@ impl Ledger {
         self.grid = Some((2 * self.grid.unwrap_or(first)).min(GRID_RANGE.1));
     }
 
-    /// A quarter less while less than half of the budget is used.
+    /// A quarter less if less than half of the budget is used: for rounds that were measured, since what is carried over is no
+    /// ground for it.
     pub fn relax(&mut self, budget: f64, first: usize) {
         let grid = self.grid.unwrap_or(first);
         let used = self.m_hat / (budget * (self.rounds.max(1) as f64).sqrt());
@@ -207,7 +243,8 @@ mod tests {
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let utility = FromFn(|u: &[f64]| 1.0 - (u[0] - 0.3).powi(2) - (u[1] - 0.7).powi(2));
         let of = |x: [f64; 2]| {
-            estimate(&utility, &region, (&x, utility.value(&x)), 256, &mut Stream::seed_from_u64(1)).unwrap()
+            estimate(&utility, &region, None, (&x, utility.value(&x)), 256, &mut Stream::seed_from_u64(1))
+                .unwrap()
         };
         let exact = of([0.3, 0.7]);
         assert!((exact.eta_hat - 1.0).abs() < 1e-9 && (exact.best - 1.0).abs() < 1e-9, "{exact:?}");
@@ -217,6 +254,30 @@ mod tests {
         assert!(of([1.0, 0.0]).eta_hat.abs() < 1e-9);
     }
 
+    /// The best point of a box is exact, however much higher the utility is elsewhere.
+    #[test]
+    fn estimates_stay_in_the_box_that_the_point_was_held_in() {
+        let space = Space::builder()
+            .float("x", 0.0, 1.0)
+            .int("n", 0, 10)
+            .constraint("c", "x * n <= 4")
+            .build()
+            .unwrap();
+        let none = Taken::default();
+        let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
+        let utility = FromFn(|u: &[f64]| u[0]);
+        let of = |x: &[f64], within: Option<&Within>| {
+            let mut rng = Stream::seed_from_u64(1);
+            estimate(&utility, &region, within, (x, x[0]), 256, &mut rng).unwrap()
+        };
+        let within = Within(vec![(0.2, 0.6), (0.3, 0.7)]);
+        let (best, middle) = ([0.6, space.coordinate_of_level(1, 5)], [0.4, space.coordinate_of_level(1, 5)]);
+        let held = of(&best, Some(&within));
+        assert!((held.eta_hat - 1.0).abs() < 1e-9 && held.floor >= 0.2, "{held:?}");
+        assert!((of(&middle, Some(&within)).eta_hat - 0.5).abs() < 0.05);
+        assert!(of(&best, None).eta_hat < 0.7);
+    }
+
     #[test]
     #[expect(clippy::float_cmp, reason = "exact by construction")]
     fn nothing_is_stronger_than_looking_at_every_row() {
@@ -224,7 +285,8 @@ mod tests {
         let none = Taken::default();
         let region = Region { space: &space, taken: &none, batch: &none, apart: 0.0 };
         let utility = FromFn(|u: &[f64]| u[0]);
-        let found = estimate(&utility, &region, (&[0.5], 0.5), 64, &mut Stream::seed_from_u64(1)).unwrap();
+        let found =
+            estimate(&utility, &region, None, (&[0.5], 0.5), 64, &mut Stream::seed_from_u64(1)).unwrap();
         assert_eq!(found.eta_hat, 1.0);
     }
 
@@ -266,6 +328,26 @@ mod tests {
         ledger.m_hat = 1.0;
         ledger.relax(0.1, 100);
         assert_eq!(ledger.grid, Some(GRID_RANGE.0), "above half of the budget nothing is given back");
+    }
+
+    /// By default most rounds are not measured. A budget that is never used up lets the grid shrink, a quarter for each measurement,
+    /// and no further: what is carried over is no ground for it.
+    #[test]
+    fn the_adaptive_grid_stays_as_it_is_between_measurements() {
+        let options =
+            serde_json::json!({"solver": {"name": "adaptive-grid", "budget": 1e6}, "initial_points": 4});
+        let algorithm = Algorithm::with_options("gp-ucb", options.as_object().unwrap().clone()).unwrap();
+        let space = Space::bounds(&[(0.0, 1.0), (0.0, 1.0)]).unwrap();
+        let mut study = Study::builder().space(space).algorithm(algorithm).seed(1).build().unwrap();
+        let mut grids = Vec::new();
+        for _ in 0..14 {
+            let trial = study.ask(1).unwrap().remove(0);
+            let x = trial.numbers();
+            study.tell(trial.number, (x[0] - 0.3).powi(2) + (5.0 * x[1]).sin()).unwrap();
+            grids.extend(study.diagnostics().unwrap().inexactness.as_ref().map(|i| i.grid.unwrap()));
+        }
+        // Measured in rounds 1, 2, 4 and 8.
+        assert_eq!(grids, [75, 56, 56, 42, 42, 42, 42, 31, 31]);
     }
 
     /// The sum of `1 - eta` stays below `budget * sqrt(t)` in every one of 50 rounds, by grids that a fixed size of the

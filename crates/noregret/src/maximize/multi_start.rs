@@ -1,4 +1,8 @@
 //! Several climbs from uniform starts, or from the best points of a grid.
+//!
+//! With more than 256 points in a Gaussian process, a utility of mean and deviation is climbed by a stand-in around each start
+//! ([`Acquisition::around`]): the exact mean, and the variance given the 128 most correlated points. The best of all starts and ends is
+//! chosen by the utility itself.
 
 use rayon::prelude::*;
 
@@ -19,7 +23,7 @@ pub struct MultiStart {
     /// How to climb.
     pub climber: Climber,
     /// Count only climbs that met a tolerance, if there are any, as the authors of Kim et al. 2025 do. The starts count all the same,
-    /// as they do not there: one of them wins only if a climb from it failed and all others ended lower.
+    /// as they do not there: one of them wins only if a climb from it failed, or was misled by a stand-in, and all others ended lower.
     pub only_converged: bool,
 }
 

@@ -1,4 +1,13 @@
 //! The maximizers by name, as a user chooses them.
+//!
+//! On a pool every one of them is replaced by a search of all rows.
+//!
+//! # Departures
+//! L-BFGS-B, Nelder-Mead and conjugate gradients are the rivals in Kim et al. 2025, section 5. With more than 256 points in the model,
+//! running ones included, they climb a stand-in of a utility of mean and deviation: the mean is exact, the variance is that of the
+//! 128 points most correlated with the start. It is too large away from the start, so climbs may end elsewhere than those on the
+//! utility itself; starts and ends are compared by the utility itself. In the paper's runs that concerns the last three rounds of
+//! Hartmann-6D alone. Draws of GP-TS are climbed as they are.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +44,9 @@ const DIFFERENCE: Range = Range::new(1e-15, 1.0);
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Solver {
     /// Candidates kept from round to round, fresh ones around the best points, and the most promising polished: the
-    /// fastest way to a good point. On a pool, every row.
+    /// fastest way to a good point.
     Auto {
-        /// Candidates kept; they grow with nothing but the number of refits. From 1 to 1e6.
+        /// Candidates kept: always so many, drawn anew at each refit. From 1 to 1e6.
         #[serde(default = "defaults::candidates")]
         #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
         candidates: usize,
@@ -46,7 +55,8 @@ pub enum Solver {
         #[cfg_attr(feature = "schema", schemars(transform = POLISHED.stated()))]
         polished: usize,
     },
-    /// `per_round * t^power` fresh uniform points in round `t` (at most a million), or `size` if given.
+    /// `per_round * t^power` fresh uniform points in round `t` (at most a million), or `size` if given. Here every point that the
+    /// model chooses is a round, those of a batch, too.
     RandomGrid {
         /// The constant `c` of `|X_t| = c t^power`. From 1 to 1e5.
         #[serde(default = "defaults::per_round")]
@@ -68,7 +78,9 @@ pub enum Solver {
         #[cfg_attr(feature = "schema", schemars(transform = GRID.stated()))]
         size: usize,
     },
-    /// A random grid that is just large enough to keep the accumulated inexactness below `budget * sqrt(t)`.
+    /// A random grid that grows in measured rounds until the accumulated inexactness is at most `budget * sqrt(t)`, and shrinks after
+    /// them while it is below half of that. By default rounds 1, 2, 4, 8, ... are measured, and in between nothing is known;
+    /// `measure = "always"` keeps the budget in every round, `"never"` is refused.
     AdaptiveGrid {
         /// The constant of the budget. From 1e-9 to 1e9.
         #[serde(default = "defaults::budget")]
@@ -79,11 +91,11 @@ pub enum Solver {
         #[cfg_attr(feature = "schema", schemars(transform = FIRST.stated()))]
         first: usize,
     },
-    /// Multi-start L-BFGS-B.
+    /// Multi-start L-BFGS-B; from 257 points on, on a local model.
     Lbfgsb(LocalConfig),
-    /// Multi-start Nelder-Mead.
+    /// Multi-start Nelder-Mead; from 257 points on, on a local model.
     NelderMead(LocalConfig),
-    /// Multi-start conjugate gradients.
+    /// Multi-start conjugate gradients; from 257 points on, on a local model.
     Cg(LocalConfig),
 }
 
@@ -105,7 +117,9 @@ pub struct LocalConfig {
     /// From 1e-15 to 1e6.
     #[cfg_attr(feature = "schema", schemars(transform = TOLERANCE.stated()))]
     pub value_tolerance: Option<f64>,
-    /// Iterations allowed a dimension. From 1 to 1e5.
+    /// Iterations allowed a dimension. Nelder-Mead makes at most 200 evaluations a dimension, whatever this is; for conjugate
+    /// gradients it limits the evaluations as well, line searches included, where SciPy limits the iterations alone.
+    /// From 1 to 1e5.
     #[cfg_attr(feature = "schema", schemars(transform = ITERATIONS.stated()))]
     pub iterations: usize,
     /// Step of finite differences in place of analytic gradients. From 1e-15 to 1.

@@ -2,9 +2,9 @@
 //!
 //! | problem                            | choice                                                                                     |
 //! |------------------------------------|--------------------------------------------------------------------------------------------|
-//! | few values yet                     | a scrambled Sobol design of twice as many points as parameters, from 5 to 20 (or one batch, or as many as parameters up to 50), but at most a third of all trials if their number is known |
+//! | few values yet                     | a scrambled Sobol design (in pools random rows) of twice as many points as parameters, from 5 to 20 (or as many as parameters up to 50), but at most a third of all trials, rounded up, if their number is known; all that is asked for before the first value is told belongs to it, however large the batch |
 //! | numbers, categories, pools         | `gp-ei` with the kernel `anova`, every third point near the best one (in pools none)       |
-//! | the last third of all trials, if their number is known | the first two points of every batch are near the best one, too (not in pools)            |
+//! | the last 35 % of all trials, if their number is known | the first two points of every batch, to which running points belong, are near the best one, too (not in pools) |
 //! | points that need not be near the best one | by an upper confidence bound in place of the expected improvement (not in pools)   |
 //! | more than 15 parameters            | the same with the kernel `matern-52`, lengthscales that differ less, and every second point near the best one |
 //!
@@ -32,7 +32,7 @@ use crate::surrogate::gp::{GpConfig, Pending};
 const MANY_DIMENSIONS: usize = 15;
 /// Points closer than this teach nothing new: the gain left between them is below about one part in 10^8.
 pub const APART: f64 = 1e-5;
-/// After this share of all trials, if their number is known, the first points of each batch stay near the best one.
+/// After this share of all trials, told or running, if their number is known, the first points of each batch stay near the best one.
 const FINISH: f64 = 0.65;
 
 /// Settings of `auto`: none but the size of the initial design.
@@ -41,7 +41,7 @@ const FINISH: f64 = 0.65;
 #[serde(default, deny_unknown_fields)]
 pub struct AutoConfig {
     /// Points before the model is asked; by default twice as many as parameters, from 5 to 20, or as many as parameters up to 50;
-    /// at most a third of all trials. From 0 to 1e5.
+    /// at most a third of all trials, rounded up. A batch asked for before the first value belongs to it as a whole. From 0 to 1e5.
     #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
     pub initial_points: Option<usize>,
 }
@@ -94,7 +94,9 @@ impl AutoConfig {
         };
         let finish = match history.budget() {
             Some(budget) if !is_pool => {
-                format!(", and towards the end of {budget} trials the first two of every batch")
+                format!(
+                    ", and towards the end of {budget} trials the first two of every batch, running points counted"
+                )
             }
             _ => String::new(),
         };
@@ -106,7 +108,7 @@ impl AutoConfig {
     }
 }
 
-/// Size of the initial design, given the total number of evaluations if known.
+/// Size of the initial design, given the total number of evaluations if known: at most a third of it, rounded up.
 pub fn design(dims: usize, budget: Option<usize>) -> usize {
     let most = budget.map_or(usize::MAX, |budget| budget.div_ceil(3));
     (2 * dims).clamp(5, 20).max(dims.min(50)).min(most)
@@ -157,10 +159,12 @@ impl Strategy for Auto {
         let mut proposal = proposal?;
         let d = &mut proposal.diagnostics;
         d.algorithm = "auto".into();
-        d.notes.push(if d.model.is_none() {
-            "auto chose an initial Sobol design: there are too few values for a model".into()
-        } else {
+        d.notes.push(if d.model.is_some() {
             why.clone()
+        } else if history.space().as_pool().is_some() {
+            "auto chose random rows: there are too few values for a model".into()
+        } else {
+            "auto chose an initial Sobol design: there are too few values for a model".into()
         });
         Ok(proposal)
     }
@@ -208,7 +212,7 @@ mod tests {
             let (config, why) = AutoConfig::default().choose(&history);
             assert_eq!(config.gp.initial_points, Some(design), "{budget}");
             assert!(
-                why.contains(&format!("the end of {budget} trials the first two of every batch;")),
+                why.contains(&format!("the end of {budget} trials the first two of every batch, running")),
                 "{why}"
             );
             assert_eq!(own.choose(&history).0.gp.initial_points, Some(9));

@@ -317,7 +317,8 @@ impl Observer {
         let region = Region { space: &self.space, taken: &none, batch: &none, apart: 0.0 };
         let mut rng = self.seed.stream(Purpose::Reference, t as u64, 0);
         let value = bound.value(x);
-        let found = estimate(bound, &region, (x, value), REFERENCE_POINTS, &mut rng).map_err(Error::from)?;
+        let found =
+            estimate(bound, &region, None, (x, value), REFERENCE_POINTS, &mut rng).map_err(Error::from)?;
         let solver = self.solver.build(t, self.space.dims(), grid).filter(|_| t.is_multiple_of(EVERY));
         let Some(solver) = solver else { return Ok((found.eta_hat, None)) };
         let (mut best, mut least) = (found.best, value);

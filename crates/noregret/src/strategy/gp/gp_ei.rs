@@ -7,7 +7,7 @@
 //! it is the best value). Points that run, and those of a batch, lower the variance for those after them, leave the mean
 //! alone, and raise the incumbent to their own mean (kriging believer): an improvement that is already on its way is none.
 //! With a trust region, points that need not stay inside may be chosen by an upper confidence bound (`elsewhere`): where the
-//! best point is refined by some, the others had better explore.
+//! best point is refined by some, the others had better explore. The `t` of its weight counts points, those of a batch one by one.
 
 use std::num::NonZeroUsize;
 
@@ -17,6 +17,7 @@ use crate::acquisition::utility::Utility;
 use crate::error::Result;
 use crate::math::range::Range;
 use crate::math::rng::Stream;
+use crate::maximize::solver::Solver;
 use crate::strategy::gp::search::trust_region::TrustRegion;
 use crate::strategy::gp::{GpStrategy, OwnOptions};
 use crate::strategy::history::History;
@@ -47,7 +48,7 @@ const APART: Range = Range::new(0.0, 0.99);
 pub struct GpEiConfig {
     /// Which improvement.
     pub improvement: Improvement,
-    /// Stay near the best point, as is wise in many dimensions.
+    /// Stay near the best point, as is wise in many dimensions. It takes the solver `auto`; in a pool it is without effect.
     pub trust_region: Option<TrustRegion>,
     /// Points count as repeats of each other where no number differs by more than this share of its range; by default only
     /// where nothing differs. Without effect where repeats are welcome. From 0 to 0.99.
@@ -66,6 +67,16 @@ impl OwnOptions for GpEiConfig {
             trust_region.validate()?;
         }
         Ok(APART.check("apart", self.apart)?)
+    }
+
+    fn refuses(&self, solver: &Solver) -> Option<String> {
+        let ignored = self.trust_region.is_some() && !matches!(solver, Solver::Auto { .. });
+        ignored.then(|| {
+            format!(
+                "trust_region takes solver `auto`; `{}` searches the whole space, so leave one of them out",
+                solver.name()
+            )
+        })
     }
 }
 
@@ -98,14 +109,40 @@ impl Strategy for GpEi {
 mod tests {
     use super::super::gp_ucb::{GpUcb, GpUcbConfig};
     use super::*;
+    use serde_json::json;
+
     use crate::acquisition::beta::BetaSchedule;
+    use crate::error::Error;
     use crate::math::rng::{Purpose, Seed};
     use crate::space::{Pool, Space};
+    use crate::strategy::algorithm::{Algorithm, AlgorithmError};
     use crate::strategy::history::{Choice, Duplicates, Outcome};
 
     fn chosen(strategy: &mut dyn Strategy, history: &History) -> Vec<f64> {
         let mut rng = Seed(2).stream(Purpose::Propose, 0, 0);
         strategy.propose(history, NonZeroUsize::new(1), &mut rng).unwrap().choices.remove(0).x
+    }
+
+    /// No other solver stays in the box, and none but the adaptive grid needs measuring.
+    #[test]
+    fn solvers_that_would_ignore_an_option_are_refused() {
+        let built = |options: serde_json::Value| {
+            let options = options.as_object().unwrap().clone();
+            Algorithm::with_options("gp-ei", options).unwrap().build().map(|_| ())
+        };
+        for name in ["random-grid", "sobol-grid", "adaptive-grid", "lbfgsb", "nelder-mead", "cg"] {
+            let error = built(json!({"trust_region": {}, "solver": {"name": name}})).unwrap_err();
+            assert!(matches!(error, Error::Algorithm(AlgorithmError::Options { .. })), "{error}");
+            let error = error.to_string();
+            assert!(error.contains("trust_region takes solver `auto`") && error.contains(name), "{error}");
+            let never = built(json!({"measure": "never", "solver": {"name": name}}));
+            assert_eq!(never.is_err(), name == "adaptive-grid");
+            if let Err(error) = never {
+                assert!(error.to_string().contains("choose measure `always`"), "{error}");
+            }
+            assert!(built(json!({"solver": {"name": name}})).is_ok());
+        }
+        assert!(built(json!({"trust_region": {}, "measure": "never"})).is_ok());
     }
 
     /// With `elsewhere` it is GP-EI in the trust region and in pools, and GP-UCB otherwise.

@@ -17,8 +17,9 @@
 //!   [`BetaSchedule`]).
 //! - Theorem 4 has an accuracy `eta~_t` for each round; here it is one number for all. The covariance of its enlarged sample is not
 //!   printed: see [`EnlargedPath`].
-//! - The paper proposes one point a round. The points of a batch are maxima of independent draws given the observed points alone;
-//!   each counts as a round.
+//! - The paper proposes one point a round. The points of a batch are maxima of independent draws given the observed points alone. They
+//!   share the round's factor; what a round is, where points are asked for one by one, says `Rounds` of the memo. The random grids of
+//!   Theorem 8 still grow by points (`maximize/grid.rs`).
 //! - `B` and the noise are in units of the standardised values, and the prior's variance is fitted, where Assumption 1 asks for at
 //!   most 1.
 

@@ -16,6 +16,9 @@
 //!   `solver = { name = "random-grid" }`.
 //! - The paper proposes one point a round. Points of a batch lower the variance for those after them and leave the mean alone (as
 //!   GP-BUCB does); they share the round's weight. What a round is, where points are asked for one by one, says `Rounds` of the memo.
+//!   Random grids still grow by points (`maximize/grid.rs`).
+//! - Beyond 256 points, climbs of every solver (`auto`, `lbfgsb`, `nelder-mead`, `cg`) follow a local model, with the exact mean and
+//!   the variance given 128 points; their ends are compared by the bound itself (`maximize/multi_start.rs`).
 //! - `B` and the noise are in units of the standardised values, and the prior's variance is fitted, where Assumption 1 asks for at
 //!   most 1.
 

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::maximize::inexact::Measure;
 use crate::maximize::solver::Solver;
+use crate::strategy::algorithm::AlgorithmError;
 use crate::strategy::limits::{Demand, INITIAL_POINTS, PARAMETERS, Table};
 use crate::strategy::turn::Turn;
 use crate::surrogate::gp::GpConfig;
@@ -37,7 +38,7 @@ pub struct GpOptions {
     pub model: GpConfig,
     /// How utilities are maximized: how candidates are made and polished.
     pub solver: Solver,
-    /// When the maximization is compared with a stronger one.
+    /// When the maximization is compared with a stronger one; not `never` with the solver `adaptive-grid`.
     pub measure: Measure,
     /// Points before the model is asked; by default a few more than dimensions. From 0 to 1e5.
     #[cfg_attr(feature = "schema", schemars(transform = INITIAL_POINTS.stated()))]
@@ -53,6 +54,15 @@ impl GpOptions {
             ("model.max_points", self.model.max_points),
         ];
         vec![Table::of(kept), Table::of([(option, most), (PARAMETERS, dims)])]
+    }
+
+    /// Returns what is wrong with options that are valid by themselves.
+    fn conflict(&self) -> Option<String> {
+        let is_blind = matches!(self.solver, Solver::AdaptiveGrid { .. }) && self.measure == Measure::Never;
+        is_blind.then(|| {
+            "solver `adaptive-grid` adapts to what is measured; choose measure `always` or `scheduled`, or solver `random-grid`"
+                .into()
+        })
     }
 
     /// The search for the points of a turn.
@@ -100,6 +110,11 @@ pub trait OwnOptions {
     fn check(&self) -> Result<()> {
         Ok(())
     }
+
+    /// Returns what would have to be different for these options to work with the solver.
+    fn refuses(&self, _solver: &Solver) -> Option<String> {
+        None
+    }
 }
 
 /// An algorithm on a Gaussian process: its options and its model. Its `impl Strategy` is the algorithm itself.
@@ -123,6 +138,9 @@ impl<O: OwnOptions> GpStrategy<O> {
         INITIAL_POINTS.check("initial_points", gp.initial_points)?;
         gp.model.validate()?;
         gp.solver.validate()?;
+        if let Some(problem) = own.refuses(&gp.solver).or_else(|| gp.conflict()) {
+            return Err(AlgorithmError::Options { name: name.into(), problem }.into());
+        }
         if O::DRAWS_PATHS {
             gp.model.validate_for_paths()?;
         }

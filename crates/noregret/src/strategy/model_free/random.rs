@@ -1,4 +1,7 @@
 //! Uniform points: the baseline for every other algorithm.
+//!
+//! Points that may not be suggested again are drawn anew, so the choice is uniform among the others. Outside of pools that ends with
+//! 200 draws: of a finite space that is nearly used up the first point left is taken, in the order of the space.
 
 use std::num::NonZeroUsize;
 

@@ -1,5 +1,11 @@
 //! Scrambled Sobol points: an initial design that never ends.
 //! Sobol 1967; Owen 1995 (scrambling).
+//!
+//! # Departures
+//! - In a pool the points are random rows.
+//! - Points that constraints forbid are passed over, and points that may not be suggested again are replaced by random ones.
+//! - Coordinates past the 1,024th are those of a Latin hypercube, drawn anew for each proposal: points of different proposals are not
+//!   evenly spread there.
 
 use std::num::NonZeroUsize;
 

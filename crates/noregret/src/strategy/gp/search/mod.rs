@@ -16,6 +16,7 @@ use rand::SeedableRng;
 
 use crate::acquisition::beta::BetaSchedule;
 use crate::math::rng::Stream;
+use crate::maximize::climb::Within;
 use crate::maximize::grid::{Exhaustive, best_of};
 use crate::maximize::inexact::{Estimate, Measure, REFERENCE_POINTS, estimate, eta};
 use crate::maximize::solver::Solver;
@@ -111,13 +112,13 @@ impl<'a> Search<'a> {
             measured = measured.map(|e| Estimate { eta_hat: eta(maximum.value, best, floor), ..e });
         }
         turn.memo.ledger.record(measured.map(|e| e.eta_hat));
-        if let Solver::AdaptiveGrid { budget, first } = self.solver {
+        if let (Solver::AdaptiveGrid { budget, first }, Some(_)) = (self.solver, measured) {
             turn.memo.ledger.relax(*budget, *first);
         }
         Ok(maximum)
     }
 
-    /// Compares a maximum with that of a stronger solver.
+    /// Compares a maximum with that of a stronger solver, in the trust region if the maximum had to be there.
     fn reference(
         &self,
         target: &dyn CandidateUtility,
@@ -131,7 +132,8 @@ impl<'a> Search<'a> {
         let round = turn.memo.ledger.rounds as u64 + 1;
         let mut own = Stream::seed_from_u64(gp.fit().seed ^ REFERENCE.wrapping_mul(round));
         let region = Region { apart: self.apart, ..turn.region() };
-        estimate(target, &region, (&found.x, found.value), points, &mut own)
+        let within = box_of_next(self.trust_box.as_ref(), turn);
+        estimate(target, &region, within, (&found.x, found.value), points, &mut own)
     }
 
     fn maximize_once(
@@ -141,8 +143,7 @@ impl<'a> Search<'a> {
         turn: &mut Turn<'_>,
     ) -> Result<Maximum, MaximizeError> {
         let ledger = turn.memo.ledger;
-        let trust_box = self.trust_box.as_ref().filter(|trust| trust.holds_next(turn));
-        let within = trust_box.and_then(TrustBox::within);
+        let within = box_of_next(self.trust_box.as_ref(), turn);
         let (region, rng) = turn.region_and_rng();
         let region = Region { apart: self.apart, ..region };
         if region.space.as_pool().is_some() {
@@ -171,4 +172,9 @@ impl<'a> Search<'a> {
             (None, _) => best_of(&target.values_at(gp.kept()), gp.kept().points(), region),
         }
     }
+}
+
+/// The trust region, if the next point has to stay inside.
+fn box_of_next<'b>(trust_box: Option<&'b TrustBox>, turn: &Turn<'_>) -> Option<&'b Within> {
+    trust_box.filter(|trust| trust.holds_next(turn)).and_then(TrustBox::within)
 }

@@ -59,7 +59,8 @@ pub struct TrustRegion {
     /// Every `every`-th point stays inside; 1 for all of them. From 1 to 1e6.
     #[cfg_attr(feature = "schema", schemars(transform = EVERY.stated()))]
     pub every: usize,
-    /// After this share of all trials, where their number is known, the first two points of every batch stay inside as well:
+    /// After this share of all trials, told or running, where their number is known, the first two points of every batch, to which
+    /// running points belong, stay inside as well:
     /// what is found elsewhere could not be followed up any more. 1 for never. From 0 to 1.
     #[cfg_attr(feature = "schema", schemars(transform = FINISH.stated()))]
     pub finish: f64,
