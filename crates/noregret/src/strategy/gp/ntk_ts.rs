@@ -17,7 +17,7 @@
 //! # Departures
 //! - Values are standardised, so that `noise` and `outputscale` are shares of their variance; the authors' code takes values as they are, and with
 //!   `sigma` 0.1 and values of some hundreds all but interpolates them: `model.standardize = false`.
-//! - Draws are joint at the candidates with the highest bounds and not polished, as [`crate::strategy::gp::ts`] makes them.
+//! - Draws are joint at the candidates (at 1,024 of more of them, as in a pool) and not polished, as [`crate::strategy::gp::ts`] makes them.
 //! - Categories are no one-hot inputs of the network: the kernel of the numbers is multiplied with the overlap kernel, whose
 //!   correlation of different categories is `exp(-1 / lengthscale)`, 0.37 by default. What is learnt of the numbers under one
 //!   category carries over to the others by that share at every point, where a network would learn how far it does.
