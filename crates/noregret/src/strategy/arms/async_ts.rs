@@ -2,8 +2,12 @@
 //! Kandasamy et al. 2018; a rival in Calandriello et al. 2020.
 //!
 //! # Departures
-//! Draws are of the Nyström model: weights from `N(V^-1 Z^T y, lambda V^-1)`, and for each arm independently what the
-//! dictionary does not explain, so that every arm's marginal distribution is that of eqs. (1) and (3).
+//! - Draws are of the Nyström model: weights from `N(V^-1 Z^T y, lambda V^-1)`, and for each arm independently what the
+//!   dictionary does not explain, so that every arm's marginal distribution is that of eqs. (1) and (3).
+//! - Deviations are those of the posterior, as in Kandasamy et al. Calandriello et al. multiply theirs by a `beta_t` that they do not
+//!   print, over ten (App. D.1). With that of BBKB (`sqrt(lambda) F + ...`, deviations over `sqrt(lambda)`) draws would spread
+//!   `(F + sqrt(C gain + log(1/delta))) / 10` times as far: 0.4 times without data, as far at `C gain = 74`, three times at 830.
+//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`.
 
 use std::num::NonZeroUsize;
 

@@ -2,7 +2,8 @@
 //! Sutton & Barto 2018, section 2.2; a rival in Calandriello et al. 2020.
 //!
 //! # Departures
-//! The mean is that of the Nyström model. Within a batch that avoids repeats, the next best mean follows.
+//! - The mean is that of the Nyström model. Within a batch that avoids repeats, the next best mean follows.
+//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`.
 
 use std::num::NonZeroUsize;
 

@@ -6,6 +6,8 @@
 //! # Departures
 //! - The model is that of BBKB. With `exact` its dictionary holds every arm that was pulled, those of the batch included,
 //!   and it is the exact Gaussian process; without, the dictionary is sampled and frozen within a batch.
+//! - Kernel and `lambda` are fitted by default, which no theorem covers: see `model/mod.rs`.
+//! - `max_batch` ends a batch that the product has not ended; Alg. 2 has no such bound.
 //! - Alg. 2 begins without data, here `initial_points` come first. What is running lowers the variances.
 //! - Desautels et al. set `C` by the information gain of a whole batch and begin with uncertainty sampling, so that few
 //!   batches are small; as in Calandriello et al., `C` is a constant and batches may be small.
@@ -41,7 +43,7 @@ pub struct GpBucbConfig {
     /// Probability that an interval misses. From 1e-15 to 0.999999.
     #[cfg_attr(feature = "schema", schemars(transform = DELTA.stated()))]
     pub delta: f64,
-    /// Points of a batch at most. From 1 to 1e5.
+    /// Points of a batch at most; the paper has no such bound. From 1 to 1e5.
     #[cfg_attr(feature = "schema", schemars(transform = MAX_BATCH.stated()))]
     pub max_batch: usize,
     /// Model and first points.

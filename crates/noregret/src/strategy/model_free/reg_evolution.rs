@@ -178,13 +178,17 @@ impl RegEvolution {
     fn neighbor(&self, parent: &[f64], pool: &Pool, turn: &mut Turn<'_>) -> Option<Choice> {
         let choice = |row: usize| Choice { x: pool.point(row), row: Some(row) };
         // The farthest on top. Distances are not negative, so their bits are in the order of their values.
-        let mut nearest: BinaryHeap<(u64, usize)> = BinaryHeap::new();
+        // Rows at the same distance, of which pools of categories have many, are in random order.
+        let mut nearest: BinaryHeap<(u64, u64, usize)> = BinaryHeap::new();
         for row in 0..pool.len() {
             let distance: f64 = pool.point(row).iter().zip(parent).map(|(a, b)| (a - b) * (a - b)).sum();
-            let key = (distance.to_bits(), row);
             let full = nearest.len() == self.config.neighbors;
-            let too_far = full && nearest.peek().is_some_and(|farthest| key >= *farthest);
-            if distance > 0.0 && !too_far && !turn.is_taken(&choice(row)) {
+            let farthest = nearest.peek().filter(|_| full).copied();
+            if distance <= 0.0 || farthest.is_some_and(|(most, ..)| distance.to_bits() > most) {
+                continue;
+            }
+            let key = (distance.to_bits(), turn.rng.random(), row);
+            if farthest.is_none_or(|farthest| key < farthest) && !turn.is_taken(&choice(row)) {
                 if full {
                     nearest.pop();
                 }
@@ -195,7 +199,7 @@ impl RegEvolution {
         if nearest.is_empty() {
             return None;
         }
-        let (_, row) = nearest[turn.rng.random_range(0..nearest.len())];
+        let (.., row) = nearest[turn.rng.random_range(0..nearest.len())];
         Some(choice(row))
     }
 }
@@ -336,6 +340,22 @@ mod tests {
         // Each pick widens the circle by one: within four of the edge of the hole.
         assert_eq!(rows.len(), 4);
         assert!(rows.iter().all(|row| (43..48).contains(row) || (53..58).contains(row)), "{rows:?}");
+    }
+
+    #[test]
+    fn rows_at_the_same_distance_have_the_same_chance() {
+        let space = Space::pool(Pool::new((0..41).map(|row| f64::from(row.min(1))).collect(), 1).unwrap());
+        let mut history = History::new(space, Duplicates::Replicate);
+        history.add(&Choice { x: vec![0.0], row: Some(0) }, value(1.0));
+        let config = RegEvolutionConfig { population: 1, neighbors: 4, ..RegEvolutionConfig::default() };
+        let mut strategy = RegEvolution::new(config).unwrap();
+        let mut counts = [0_usize; 41];
+        for t in 0..4_000 {
+            let mut rng = Seed(2).stream(Purpose::Propose, t, 0);
+            counts[strategy.propose(&history, None, &mut rng).unwrap().choices[0].row.unwrap()] += 1;
+        }
+        // 100 each, with a deviation of 10.
+        assert!(counts[0] == 0 && counts[1..].iter().all(|count| (50..150).contains(count)), "{counts:?}");
     }
 
     #[test]

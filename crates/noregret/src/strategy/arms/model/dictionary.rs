@@ -86,20 +86,20 @@ impl QbarGrowth {
 pub(super) struct Shortfall {
     /// How many won their coins.
     pub(super) wanted: usize,
-    /// All probabilities were multiplied by this, as if `qbar` were at most so much smaller.
+    /// The dictionary is that of `qbar` times this.
     pub(super) scale: f64,
 }
 
 impl SparseConfig {
-    /// The probability that an arm of this many pulls and this variance becomes an atom.
-    pub(super) fn probability(&self, pulls: usize, variance: f64) -> f64 {
+    /// The share of `qbar` above which an arm of this many pulls and this variance is an atom, if its coin shows `u`. So an arm is one
+    /// if its share is below 1, and with `s qbar` in place of `qbar` if it is below `s`.
+    pub(super) fn share(&self, u: f64, pulls: usize, variance: f64) -> f64 {
+        let n = pulls as f64;
         match self.inclusion {
-            Inclusion::Code => (self.qbar * pulls as f64 * variance).min(1.0),
-            Inclusion::Paper => {
-                // At least one of `pulls` coins of p = min(1, qbar * variance): 1 - (1 - p)^pulls, with the power by its logarithm.
-                let misses = (1.0 - (self.qbar * variance).min(1.0)).ln() * pulls as f64;
-                1.0 - misses.exp()
-            }
+            // u < s qbar n variance.
+            Inclusion::Code => u / (self.qbar * (n * variance)),
+            // At least one of n coins of p = s qbar variance wins with probability 1 - (1 - p)^n: u < 1 - (1 - p)^n.
+            Inclusion::Paper => -((-u).ln_1p() / n).exp_m1() / (self.qbar * variance),
         }
     }
 }
@@ -125,20 +125,15 @@ impl ArmsState {
         before: &[usize],
     ) -> Vec<usize> {
         let toss = if config.coins == Coins::Kept { 0 } else { self.sparse.batches };
-        // An arm is an atom if its coin u, uniform on [0, 1), is below its probability p: if the share u / p is below 1.
         let used: HashMap<usize, f64> = self
             .data
             .iter()
             .map(|(arm, pulls)| {
-                (
-                    *arm,
-                    coin(self.sparse.seed, *arm, toss)
-                        / config.probability(pulls.count(), variance(&self.model, *arm)),
-                )
+                let u = coin(self.sparse.seed, *arm, toss);
+                (*arm, config.share(u, pulls.count(), variance(&self.model, *arm)))
             })
             .collect();
-        // Too many atoms: keep the `max_atoms` smallest shares. `u / p < limit` is `u < limit p`, so this scales all
-        // probabilities by the same factor.
+        // Too many atoms: keep the `max_atoms` smallest shares, as a smaller `qbar` does with the same coins.
         let mut limit = 1.0;
         let mut shares: Vec<f64> = used.values().copied().filter(|share| *share < 1.0).collect();
         self.shortfall = None;
@@ -159,14 +154,15 @@ impl ArmsState {
         atoms
     }
 
-    /// Samples a dictionary for data without one, by a falling ridge (BLESS); with an old one, only its last step.
+    /// Samples a dictionary for data without one, by a falling ridge (BLESS). With one of another kernel or of fewer arms, only its
+    /// last step: variances by that dictionary are never below the exact ones, so what it misses is likely to become an atom.
     pub(super) fn bless(
         &mut self,
         config: &SparseConfig,
         before: Vec<usize>,
     ) -> Result<Vec<usize>, NotPositiveDefinite> {
         let everything = config.qbar == EVERYTHING;
-        if everything || self.data.len() <= SMALL.min(config.max_atoms) {
+        if everything || before.is_empty() && self.data.len() <= SMALL.min(config.max_atoms) {
             self.shortfall = None;
             return Ok(self.data.keys().copied().collect());
         }

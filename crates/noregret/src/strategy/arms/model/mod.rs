@@ -7,13 +7,23 @@
 //! # Departures
 //! - *Probabilities.* The paper tosses a coin of `qbar sigma^2` for every pull. By default an arm of `n` pulls has one coin of
 //!   `qbar n sigma^2`, as in the authors' code: never less likely (`inclusion = "paper"` is as printed).
+//! - *The kernel.* The paper's is given, and so is its `lambda`. By default both are fitted to the data: Matérn 5/2 with a lengthscale
+//!   for each parameter, the variance of the noise as `lambda`, values standardised anew with every fit. The theorems do not
+//!   cover that: intervals hold at best for the kernel at hand, and the sum in the radius has terms of several kernels. Fixed
+//!   `lengthscale`, `outputscale` and `noise` with `standardize = false` in `sparse.model` are the paper's case.
+//! - Where a fit changed the kernel, or where points outside the arms came in, the variances of the last batch say nothing about the
+//!   next dictionary. It is sampled by those of the data with the old dictionary, the last step of BLESS. A fit that leaves
+//!   the kernel as it was leaves the dictionary to Alg. 1. A correction of what was told begins as before the first batch.
 //! - The dictionary is never empty: if no coin wins, the arm that came closest is an atom. It has at most `max_atoms`; if that
-//!   cuts it, all probabilities are lowered alike, and the diagnostics say so. Up to 64 distinct arms known before the
-//!   first batch are all atoms.
+//!   cuts it, it is that of a smaller `qbar`, and the diagnostics say of which. Up to 64 distinct arms known before the first
+//!   batch are all atoms.
 //! - *Coins.* The paper draws a fresh coin for every arm at every batch, so that half of the dictionary changes although the
-//!   probabilities hardly do. By default an arm keeps its coin: the chance to be in the dictionary is the same at every
-//!   batch, and from one batch to the next only what the data changed is changed (`coins = "fresh"` draws anew).
-//! - Values that came with a noise variance of their own are taken to have the common one.
+//!   probabilities hardly do. By default an arm keeps its coin, and from one batch to the next only what the data changed is
+//!   changed (`coins = "fresh"` draws anew). Lemma 2 is not proved for kept coins: the probability of an arm depends on
+//!   earlier dictionaries, and so on the coin that it is compared with. Either way all ridges of one path of BLESS share
+//!   their coins.
+//! - Values that came with a noise variance of their own are taken to have the common one. Failures, of which the paper has none, count
+//!   as pulls whose value is the worst one known at the last fit: bounds near them fall.
 //! - BLESS looks at all data at every ridge of its path, not at a growing sample of them.
 
 pub(crate) mod bounds;
@@ -144,18 +154,24 @@ impl SparseModel {
 
     /// The same outside a turn. The history must have a value.
     fn update(&mut self, history: &History, memo: &mut Memo, rng: &mut Stream) -> Result<&mut ArmsState> {
+        let last = memo.fit.clone();
         let fit = fit_if_due(&self.config.model, history, memo, rng);
-        let same =
-            |sparse: &Sparse| sparse.evaluations == fit.evaluations && sparse.revision == history.revision();
         let running: Vec<Choice> = self.running(history).cloned().collect();
         let cached = self.state.take();
         let before = memo.sparse.take();
-        let known = match before.as_ref().filter(|sparse| same(sparse)) {
-            Some(sparse) => match cached.filter(|state| state.sparse == *sparse) {
-                Some(state) => Some(state),
-                None => ArmsState::replayed(&self.config, history, fit.clone(), sparse.clone())?,
-            },
-            None => None,
+        // The model of the last batch, by the fit that it had.
+        let known = match before.as_ref().zip(last) {
+            Some((sparse, last))
+                if sparse.evaluations == last.evaluations
+                    && last.evaluations <= history.len()
+                    && sparse.revision == history.revision() =>
+            {
+                match cached.filter(|state| state.sparse == *sparse && state.fit == last) {
+                    Some(state) => Some(state),
+                    None => ArmsState::replayed(&self.config, history, last, sparse.clone())?,
+                }
+            }
+            _ => None,
         };
         let state = if let Some(state) = known {
             state
@@ -171,11 +187,11 @@ impl SparseModel {
                 extras: Vec::new(),
                 starts: Vec::new(),
             };
-            ArmsState::new(&self.config, history, fit, sparse, history.len(), Some(&running))?
+            ArmsState::new(&self.config, history, fit.clone(), sparse, history.len(), Some(&running))?
         };
         let config = self.config_at(history.len() + running.len());
         let state = self.state.insert(state);
-        state.begin(&config, history, &running)?;
+        state.begin(&config, history, &running, fit)?;
         memo.sparse = Some(state.sparse.clone());
         Ok(state)
     }
@@ -204,7 +220,7 @@ impl SparseModel {
         let running: Vec<Choice> = self.running(turn.history).chain(turn.choices()).cloned().collect();
         let config = self.config_at(turn.history.len() + running.len());
         let state = self.state.as_mut().expect("invariant: prepared before");
-        state.begin(&config, turn.history, &running)?;
+        state.begin(&config, turn.history, &running, state.fit.clone())?;
         turn.memo.sparse = Some(state.sparse.clone());
         Ok(())
     }
@@ -261,7 +277,7 @@ mod tests {
     fn prepared_twice(model: &mut SparseModel, history: &History, memo: &mut Memo) -> SparseModel {
         let mut again = memo.clone();
         prepared(model, history, memo);
-        let mut anew = SparseModel::new(config(), true);
+        let mut anew = SparseModel::new(model.config.clone(), true);
         prepared(&mut anew, history, &mut again);
         assert_eq!(again, *memo);
         anew
@@ -305,6 +321,46 @@ mod tests {
         };
         let (kept, fresh) = (changes(Coins::Kept), changes(Coins::Fresh));
         assert!(3 * kept < fresh, "{kept} {fresh}");
+    }
+
+    /// A fit that leaves the kernel as it was leaves the dictionary to Alg. 1, also where it changes the units of the values; one
+    /// that changes the kernel does not take all arms either. The memo tells it all.
+    #[test]
+    fn a_new_fit_does_not_begin_anew() {
+        let pool = history().space().as_pool().unwrap().clone();
+        // With `falling`, the worst value falls after a failure, too.
+        let play = |model: GpConfig, falling: bool| {
+            let mut history = History::new(Space::pool(pool.clone()), Duplicates::Replicate);
+            let mut sparse = SparseModel::new(SparseConfig { model, qbar: 1.0, ..config() }, true);
+            let mut memo = Memo::default();
+            let batch = |t: usize| {
+                for i in 0..6 {
+                    tell(&mut history, &pool, (37 * (6 * t + i)) % 1_000);
+                }
+                let choice = Choice { x: pool.point(t), row: Some(t) };
+                if t == 4 {
+                    history.add(&choice, Outcome::Failed);
+                } else if falling {
+                    history.add(&choice, Outcome::Value { y: -(t as f64), noise_variance: None });
+                }
+                let anew = prepared_twice(&mut sparse, &history, &mut memo);
+                let (a, b) = (sparse.state().unwrap().model(), anew.state().unwrap().model());
+                (0..1_000).for_each(|arm| assert_eq!(a.mean(arm).to_bits(), b.mean(arm).to_bits()));
+                let mut atoms = a.dictionary().to_vec();
+                atoms.sort_unstable();
+                atoms
+            };
+            (0..9).map(batch).collect::<Vec<_>>()
+        };
+        let fixed = GpConfig { standardize: false, ..config().model };
+        let once = play(fixed.clone(), true);
+        assert!(once[8].len() < 40, "{once:?}");
+        let often = GpConfig { refit_growth: 0.0, ..fixed };
+        assert_eq!(once, play(often.clone(), true));
+        assert_eq!(once, play(GpConfig { standardize: true, ..often.clone() }, true));
+        let GpConfig { kernel, lengthscale, .. } = GpConfig::default();
+        let fitted = play(GpConfig { kernel, lengthscale, ..often }, false);
+        assert!(fitted[8].len() < 45, "{fitted:?}");
     }
 
     /// Small discrete spaces are taken whole, and points that are no arms become some.
@@ -436,6 +492,25 @@ mod tests {
         assert!(loud.notes[0].starts_with("max_atoms = 10 is less than the"), "{loud:?}");
     }
 
+    /// Also arms that are atoms for certain lose their place if `qbar` is so much smaller.
+    #[test]
+    fn a_dictionary_that_is_cut_is_that_of_a_smaller_qbar() {
+        let history = history();
+        for inclusion in [Inclusion::Code, Inclusion::Paper] {
+            let config = SparseConfig { inclusion, max_atoms: 10, ..config() };
+            let mut model = SparseModel::new(config.clone(), true);
+            prepared(&mut model, &history, &mut Memo::default());
+            let state = model.state.as_mut().unwrap();
+            let variance = |_: &Nystrom, arm: usize| 1.0 / (1.0 + arm as f64 / 40.0);
+            let cut = state.sample(&config, variance, &[]);
+            let scale = state.shortfall.unwrap().scale;
+            // Rounding: the share of the first arm that is left out is the scale itself.
+            let qbar = config.qbar * scale * (1.0 - 1e-12);
+            let smaller = state.sample(&SparseConfig { qbar, max_atoms: 1_000, ..config }, variance, &[]);
+            assert_eq!((cut.len(), &cut, state.shortfall), (10, &smaller, None));
+        }
+    }
+
     /// The chance of an atom is the same with either sort of coins, and that of the formula.
     #[test]
     fn coins_are_uniform() {
@@ -448,9 +523,10 @@ mod tests {
             }
         }
         let paper = SparseConfig { inclusion: Inclusion::Paper, ..config() };
-        assert!((paper.probability(3, 0.1) - (1.0 - 0.8_f64.powi(3))).abs() < 1e-12);
-        assert!((config().probability(3, 0.1) - 0.6).abs() < 1e-12);
-        assert!((config().probability(30, 0.1) - 1.0).abs() < 1e-12);
+        // A share of 1 is a coin that shows the probability itself.
+        assert!((paper.share(1.0 - 0.8_f64.powi(3), 3, 0.1) - 1.0).abs() < 1e-12);
+        assert!((config().share(0.6, 3, 0.1) - 1.0).abs() < 1e-12);
+        assert!(config().share(0.999, 30, 0.1) < 1.0 && paper.share(0.999, 1, 0.5) < 1.0);
     }
 
     /// Without its cache the model is built again from the memo, to the same bits.

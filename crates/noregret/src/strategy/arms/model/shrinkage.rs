@@ -36,7 +36,8 @@ pub enum LocalRule {
     Both,
     /// The sum of eq. (2), as printed; every pick is tested.
     Printed,
-    /// The sum of eq. (2), and the pick at which Lemma 1 trips is not tested: the authors' code.
+    /// The sum of eq. (2), and the pick at which Lemma 1 trips is not tested: the authors' code. But with a threshold of 1 batches have
+    /// one pick, where that code takes another.
     Code,
 }
 

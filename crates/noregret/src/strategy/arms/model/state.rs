@@ -20,6 +20,16 @@ use crate::surrogate::points::Points;
 /// Batches after which embeddings are computed from scratch, so that rounding errors do not accumulate.
 const REBUILD: usize = 64;
 
+/// What a new fit makes obsolete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stale {
+    Nothing,
+    /// The sums of the arms.
+    Values,
+    /// Embeddings and variances, too.
+    Kernel,
+}
+
 /// The model for one history.
 #[derive(Debug)]
 pub struct ArmsState {
@@ -27,7 +37,7 @@ pub struct ArmsState {
     pub(super) data: PullsByArm,
     told: usize,
     pub(super) sparse: Sparse,
-    fit: Fit,
+    pub(super) fit: Fit,
     /// Arms that may be suggested come first.
     choices: usize,
     /// Used in place of failures.
@@ -56,6 +66,15 @@ fn stand_ins(config: &SparseConfig, space: &Space, seed: u64) -> Result<Points> 
 fn without(these: &[usize], those: &[usize]) -> Vec<usize> {
     let those: HashSet<usize> = those.iter().copied().collect();
     these.iter().copied().filter(|one| !those.contains(one)).collect()
+}
+
+/// The worst value known at the fit, in its units.
+fn worst(history: &History, fit: &Fit) -> f64 {
+    let values = history.outcomes()[..fit.evaluations].iter().filter_map(|outcome| match outcome {
+        Outcome::Value { y, .. } => Some(*y),
+        Outcome::Failed => None,
+    });
+    fit.units.standardized(values.fold(f64::INFINITY, f64::min))
 }
 
 fn bits(x: &[f64]) -> Vec<u64> {
@@ -106,11 +125,7 @@ impl ArmsState {
                 add(&mut arms, x);
             }
         }
-        let values = history.outcomes()[..fit.evaluations].iter().filter_map(|outcome| match outcome {
-            Outcome::Value { y, .. } => Some(*y),
-            Outcome::Failed => None,
-        });
-        let worst = fit.units.standardized(values.fold(f64::INFINITY, f64::min));
+        let worst = worst(history, &fit);
         let model = Nystrom::new(kernel, fit.hyperparameters.noise_variance, arms);
         let data = PullsByArm::new();
         Ok(Self { model, data, told: 0, sparse, fit, choices, worst, shortfall: None, lookup })
@@ -138,25 +153,51 @@ impl ArmsState {
         Ok(Some(state))
     }
 
-    /// Begins the next batch: adds the new data and running points, and samples a dictionary by the variances of the last batch.
+    /// Takes over a new fit. Returns what has to be computed anew.
+    fn refit(&mut self, history: &History, fit: Fit) -> Stale {
+        let worst = worst(history, &fit);
+        let has_failures = history.outcomes()[..self.told].contains(&Outcome::Failed);
+        let stale = if fit.hyperparameters != self.fit.hyperparameters {
+            Stale::Kernel
+        } else if fit.units != self.fit.units || has_failures && worst.to_bits() != self.worst.to_bits() {
+            Stale::Values
+        } else {
+            Stale::Nothing
+        };
+        self.sparse.evaluations = fit.evaluations;
+        (self.fit, self.worst) = (fit, worst);
+        stale
+    }
+
+    /// Begins the next batch: adds the new data and running points, and samples a dictionary by the variances of the last batch. A fit
+    /// that left the kernel as it was changes nothing of that, only the units of the values.
     pub(super) fn begin(
         &mut self,
         config: &SparseConfig,
         history: &History,
         running: &[Choice],
+        fit: Fit,
     ) -> Result<()> {
+        let stale = self.refit(history, fit);
         let told = history.len();
         let is_new = |i: &usize| self.arm(history.rows()[*i], &history.points().point(*i)).is_none();
         let strangers = (self.told..told).filter(is_new).count()
             + running.iter().filter(|choice| self.arm(choice.row, &choice.x).is_none()).count();
         self.sparse.batches += 1;
         let fresh = self.sparse.starts.is_empty();
-        let before = self.model.dictionary().to_vec();
-        if fresh || strangers > 0 || self.sparse.starts.len() >= REBUILD {
-            // From scratch. The dictionary continues by the variances of the model of the data alone.
-            if strangers > 0 {
+        let mut before = self.model.dictionary().to_vec();
+        let is_long = self.sparse.starts.len() >= REBUILD;
+        if fresh || strangers > 0 || is_long || stale != Stale::Nothing {
+            // From scratch. The dictionary continues by the variances of the last batch, or if there are other arms or another
+            // kernel by those of the data alone. Extras that were told meanwhile come in another order when the memo is replayed.
+            let renumbered = strangers > 0 || !fresh && !self.sparse.extras.is_empty();
+            if renumbered || stale == Stale::Kernel {
+                let atoms: Vec<Vec<f64>> = before.iter().map(|atom| self.model.arms().point(*atom)).collect();
                 let sparse = Sparse { starts: Vec::new(), ..self.sparse.clone() };
                 *self = Self::new(config, history, self.fit.clone(), sparse, told, Some(running))?;
+                if history.space().as_pool().is_none() {
+                    before = atoms.iter().filter_map(|x| self.arm(None, x)).collect();
+                }
             }
             self.sparse.starts.clear();
             let start = BatchStart { running: self.arms_of(running), told, ..BatchStart::default() };
