@@ -9,7 +9,7 @@
 //! # Departures
 //! - In the setting `ours` every algorithm is as users get it, with its own initial design.
 //! - In the setting `paper` networks, kernels and the rest are those of the experiment `neural-bo` in its setting `paper`, Neural-BO with each
-//!   `nu`; the paper prints nothing else for this suite. All methods of a run share [`INITIAL`] uniform points, which count as
+//!   `nu`; the paper prints nothing else for this suite. All methods of a run share five uniform points, which count as
 //!   evaluations; how many the paper's had is not printed, and 5 are those of the authors' example.
 //! - COCO's figures go beyond the budget by restarts that it simulates from the runs. Up to the budget, where ours end, theirs are
 //!   the same shares, but for the noise of that simulation.
