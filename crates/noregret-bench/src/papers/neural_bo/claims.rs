@@ -1,5 +1,6 @@
 //! What Phan-Trong et al. claim, and what our records say of it.
 
+use super::RUNS;
 use super::findings::{RowOfTable2, normal, values, with_the_best_nu};
 use super::problem::{EXAMPLE, FIGURE_1};
 use crate::BenchError;
@@ -62,6 +63,16 @@ fn of_family(family: &str) -> impl Iterator<Item = &'static str> {
     FIGURE_1.into_iter().filter(move |name| name.starts_with(family))
 }
 
+/// How many runs there are.
+fn runs(records: &[Record]) -> u32 {
+    records.iter().map(|record| record.run + 1).max().unwrap_or(0)
+}
+
+/// A verdict that rests on tests which fail to reject: with fewer than the paper's ten runs they say nothing.
+fn of_ten_runs(verdict: Verdict, records: &[Record]) -> Verdict {
+    if runs(records) < RUNS { Verdict::NotRun } else { verdict }
+}
+
 /// The rows of Table 2 of those functions that were run.
 fn rows(records: &[Record], problems: &[String]) -> Vec<RowOfTable2> {
     problems.iter().filter_map(|problem| RowOfTable2::of(records, problem)).collect()
@@ -77,7 +88,11 @@ fn comparable(place: &'static str, command: &str, records: &[Record], problems: 
         place,
         claim: "NeuralBO is comparable to or better than all rivals: none is significantly better",
         verdict: if rows.is_empty() { Verdict::NotRun } else { Verdict::count(good, rows.len()) },
-        ours: format!("on {good} of {} functions; {beaten} of {all} rivals are better", rows.len()),
+        ours: format!(
+            "on {good} of {} functions; {beaten} of {all} rivals are better ({} runs)",
+            rows.len(),
+            runs(records)
+        ),
         theirs: "on 4 of 4".into(),
         command: command.into(),
     }
@@ -91,8 +106,8 @@ fn better(place: &'static str, records: &[Record], problems: &[String]) -> Claim
     Claim {
         place,
         claim: "NeuralBO is significantly better where Table 2 has a T",
-        verdict: if rows.is_empty() { Verdict::NotRun } else { Verdict::count(held, claims) },
-        ours: format!("{held} of {claims} T"),
+        verdict: of_ten_runs(Verdict::count(held, claims), records),
+        ours: format!("{held} of {claims} T ({} runs)", runs(records)),
         theirs: format!("{claims} of {} T", rows.iter().map(|row| row.p.len()).sum::<usize>()),
         command: COMMAND.into(),
     }
@@ -109,8 +124,8 @@ fn normally_distributed(records: &[Record]) -> Claim {
     Claim {
         place: "Table 1",
         claim: "the best values of ten runs are normal: all p-values exceed 0.05",
-        verdict: Verdict::count(above, all),
-        ours: format!("{above} of {all}"),
+        verdict: of_ten_runs(Verdict::count(above, all), records),
+        ours: format!("{above} of {all} ({} runs)", runs(records)),
         theirs: "84 of 84".into(),
         command: COMMAND.into(),
     }
