@@ -5,7 +5,7 @@
 //! # Departures
 //!
 //! - Defaults are those of scikit-learn's `RandomForestRegressor`, on which GPyOpt (with more trees) builds: 100
-//!   trees, every coordinate looked at for every split, leaves of a single point. SMAC's are `features = 5/6` and `min_leaf = 3`.
+//!   trees, every coordinate looked at for every split, leaves of a single point. SMAC has `features = 5/6`, and SMAC3 also `min_leaf = 3`.
 //! - A category is split from all others at once, as if it were coded by one column a level (which is how GPyOpt codes it),
 //!   but counts as one coordinate where coordinates are drawn. Breiman and SMAC divide levels into two sets.
 //! - Thresholds lie in the middle between two values, as in scikit-learn; SMAC draws them.
@@ -21,7 +21,7 @@ use super::{Marginals, Surrogate};
 use crate::math::range::{OutOfRange, Range};
 use crate::math::rng::Stream;
 use crate::space::Kind;
-use tree::{Growth, Sorted, Tree};
+use tree::{Descent, Growth, Sorted, Tree};
 
 /// Points that are sent down all trees before the next: their coordinates stay in a cache.
 const PANEL: usize = 1024;
@@ -113,13 +113,11 @@ impl Forest {
 
     /// For each point, the leaf of each tree that it ends in.
     pub(crate) fn leaves(&self, points: &Points) -> Vec<Vec<u32>> {
-        let dims = points.dims();
-        let mut rows = vec![0.0; points.len() * dims];
-        rows.chunks_exact_mut(dims).enumerate().for_each(|(i, row)| points.copy_point(i, row));
+        let mut descent = Descent::default();
         let mut leaves = vec![Vec::with_capacity(self.trees.len()); points.len()];
         let mut ends = vec![0; points.len()];
         for tree in &self.trees {
-            tree.descend(&rows, dims, &mut ends);
+            tree.descend(points, &mut descent, &mut ends);
             leaves.iter_mut().zip(&ends).for_each(|(leaves, end)| leaves.push(*end));
         }
         leaves
@@ -127,13 +125,11 @@ impl Forest {
 
     /// Mean and variance at a few points.
     fn panel(&self, points: &Points) -> Vec<(f64, f64)> {
-        let dims = points.dims();
-        let mut rows = vec![0.0; points.len() * dims];
-        rows.chunks_exact_mut(dims).enumerate().for_each(|(i, row)| points.copy_point(i, row));
+        let mut descent = Descent::default();
         let mut sums = vec![Sums::default(); points.len()];
         let mut ends = vec![0; points.len()];
         for tree in &self.trees {
-            tree.descend(&rows, dims, &mut ends);
+            tree.descend(points, &mut descent, &mut ends);
             for (sums, end) in sums.iter_mut().zip(&ends) {
                 let leaf = tree.leaf(*end);
                 sums.add(leaf.mean, leaf.variance);

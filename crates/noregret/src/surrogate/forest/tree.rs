@@ -1,4 +1,4 @@
-//! One regression tree: grown on presorted coordinates, stored in flat arrays, evaluated at several points at a time.
+//! One regression tree: grown on presorted coordinates, stored in flat arrays, evaluated at many points at a time.
 //! Breiman, Friedman, Olshen & Stone 1984, "Classification and regression trees", chapter 8.
 //!
 //! # Notation
@@ -24,8 +24,8 @@ use crate::surrogate::points::Points;
 
 /// Scores that differ by less than this share differ by rounding only; the coordinate looked at first then has it.
 const ROUNDING: f64 = 1e-12;
-/// Points that go down a tree together, so that one waits for memory while the others move.
-const GROUP: usize = 8;
+/// Points of a node that are no longer divided together on their way down.
+const FEW: usize = 4;
 
 /// A node: points whose coordinate lies in `[low, high]` go to the child `left`, the others to `left + 1`. A leaf sends
 /// everything to itself.
@@ -52,6 +52,17 @@ pub(super) struct Tree {
     nodes: Vec<TreeNode>,
     /// By node; only those of leaves are read.
     leaves: Vec<Leaf>,
+}
+
+/// Memory of a descent, for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Descent {
+    /// The points, those of a node side by side.
+    order: Vec<u32>,
+    /// Those that go to the right.
+    right: Vec<u32>,
+    /// Nodes with the ranges of their points.
+    open: Vec<(u32, usize, usize)>,
 }
 
 /// What all trees share: the points, sorted by each coordinate.
@@ -121,22 +132,49 @@ impl Tree {
         self.nodes.len() / 2 + 1
     }
 
-    /// Sends points (row by row, `dims` coordinates each) down the tree and records their leaves.
+    /// Sends points down the tree and records their leaves. All points of a node are divided at once: their coordinates lie
+    /// side by side, and none waits for the node that another one is in. Few points go on alone.
     #[expect(clippy::needless_bitwise_bool, reason = "a branch here would be guessed wrong every other time")]
-    pub(super) fn descend(&self, rows: &[f64], dims: usize, ends: &mut [u32]) {
-        for (rows, ends) in rows.chunks(GROUP * dims).zip(ends.chunks_mut(GROUP)) {
-            ends.fill(0);
-            let mut moving = true;
-            while moving {
-                moving = false;
-                for (x, at) in rows.chunks_exact(dims).zip(&mut *ends) {
-                    let node = self.nodes[*at as usize];
-                    let x = x[node.feature as usize];
-                    let next = node.left + u32::from((x < node.low) | (x > node.high));
-                    moving |= next != *at;
-                    *at = next;
+    pub(super) fn descend(&self, points: &Points, descent: &mut Descent, ends: &mut [u32]) {
+        let Descent { order, right, open } = descent;
+        order.clear();
+        order.extend((0_u32..).take(points.len()));
+        right.resize(points.len(), 0);
+        open.push((0, 0, points.len()));
+        while let Some((at, begin, end)) = open.pop() {
+            let node = self.nodes[at as usize];
+            if end - begin <= FEW || node.left == at {
+                for &i in &order[begin..end] {
+                    ends[i as usize] = self.leaf_below(at, points, i as usize);
                 }
+                continue;
             }
+            let x = points.coordinate(node.feature as usize);
+            let (mut kept, mut moved) = (begin, 0);
+            for k in begin..end {
+                let i = order[k];
+                let x = x[i as usize];
+                let goes_right = usize::from((x < node.low) | (x > node.high));
+                order[kept] = i;
+                right[moved] = i;
+                kept += 1 - goes_right;
+                moved += goes_right;
+            }
+            order[kept..end].copy_from_slice(&right[..moved]);
+            open.push((node.left + 1, kept, end));
+            open.push((node.left, begin, kept));
+        }
+    }
+
+    /// The leaf below node `at` that point `i` ends in.
+    fn leaf_below(&self, mut at: u32, points: &Points, i: usize) -> u32 {
+        loop {
+            let node = self.nodes[at as usize];
+            if node.left == at {
+                return at;
+            }
+            let x = points.coordinate(node.feature as usize)[i];
+            at = node.left + u32::from(x < node.low || x > node.high);
         }
     }
 

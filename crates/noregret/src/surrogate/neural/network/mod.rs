@@ -28,6 +28,9 @@ use super::convolution::{Convolution, Image};
 use crate::math::rng::Stream;
 use sparse::Sparse;
 
+/// Numbers in one of the matrices of a panel: 128 kB, of which a pass needs five.
+const PANEL_SIZE: usize = 1 << 15;
+
 /// One affine layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
@@ -178,7 +181,11 @@ impl Network {
 
     /// Points to evaluate at a time, so that their activations stay in a cache; images have thousands of them each.
     pub fn panel(&self) -> usize {
-        if self.is_convolutional() { 32 } else { 256 }
+        if self.is_convolutional() {
+            return 32;
+        }
+        let widest = self.layers.iter().map(|layer| layer.inputs).max().unwrap_or(1);
+        (1 << (PANEL_SIZE / widest.max(1)).max(1).ilog2()).clamp(32, 256)
     }
 
     fn last(&self) -> &Layer {
