@@ -15,8 +15,10 @@
 //! [`BetaSchedule::Chowdhury`] takes the information gain realised by the data at hand, initial design included, in place of the
 //! largest that as many points could bring, which nobody can compute: never more than that, and the step of the proof which bounds
 //! the one by the other is not needed. (The paper's `gamma_{t-1}` leaves the initial points out: with many of them ours can be
-//! larger.) [`BetaSchedule::Srinivas`] on a box sets the
-//! constants of the kernel that Theorem 2 leaves open, `a = b = 1`, on the unit cube, `r = 1`.
+//! larger.) Chowdhury & Gopalan prove this weight for the regulariser `tau = 1 + 2/T`; Kim et al. quote it for any `tau`, and so do we,
+//! with the model's noise variance. For `tau` below 1 a valid bound has `R / sqrt(tau)` in place of `R`: ours is smaller.
+//!
+//! [`BetaSchedule::Srinivas`] on a box sets the constants of the kernel that Theorem 2 leaves open, `a = b = 1`, on the unit cube, `r = 1`.
 
 use std::f64::consts::PI;
 

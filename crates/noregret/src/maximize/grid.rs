@@ -9,7 +9,7 @@
 //! - `t` counts the points that the model has chosen, those of a batch one by one, so that a grid grows within a batch; the paper has
 //!   one point a round. Weights `beta_t` go by rounds that end when a result is told (`Rounds` of the memo): with batches, their `t`
 //!   is smaller than that of the grids.
-//! - Points that may not be suggested again are passed over. Uniform points of a box are never such.
+//! - Points that may not be suggested again are passed over. Uniform points of a box are never such, unless `apart` of `gp-ei` is set.
 
 use super::{Maximize, MaximizeError, Maximum, Region, Work};
 use crate::acquisition::Acquisition;

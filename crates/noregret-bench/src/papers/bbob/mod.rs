@@ -3,8 +3,8 @@
 //! minimum, another rotation), 20 evaluations for each dimension, one at a time.
 //!
 //! What counts is the share of *targets* reached: Hansen et al. 2016, "COCO: Performance Assessment". The targets are 51 precisions
-//! `f - f_opt` from 100 to 1e-8, evenly in the logarithm, for every function and instance. Functions are evaluated by COCO itself,
-//! in a process of its own behind `benchmarks/peers/bbob.py`.
+//! `f - f_opt` from 100 to 1e-8, evenly in the logarithm, for every function and instance: COCO's, since the paper prints none. Functions
+//! are evaluated by COCO itself, in a process of its own behind `benchmarks/peers/bbob.py`.
 //!
 //! # Departures
 //! - In the setting `ours` every algorithm is as users get it, with its own initial design.
@@ -49,7 +49,7 @@ const FUNCTIONS: [&str; 24] = [
 ];
 
 /// What is compared unless others are asked for: what users get, the methods of the paper in the order of its tables (its RF is
-/// SMAC, whose model `random-forest` has), and the floor.
+/// GPyOpt's, as `random-forest`), and the floor.
 const ALGORITHMS: [&str; 9] =
     ["auto", "neural-bo", "neural-greedy", "gp-ucb", "gp-ts", "gp-ei", "dngo", "random-forest", "random"];
 

@@ -11,8 +11,9 @@
 //! - The paper prints plots only. Numbers beside ours are read off Figure 1, or come from the authors' public code, run by us.
 //! - `M_T` of the paper sums `1 - eta~_t`, with `eta~_t` the worst accuracy that the solver can have in round `t` (section 3.1). That
 //!   cannot be measured: it bounds all outcomes of the solver's own chance, and for a random grid of any size only 0 does. We print
-//!   the realised sum (`M-hat`) and the same with the worst of five independent solves of the same bound (`M-worst`), which lies
-//!   between the realised and the paper's. For grids the paper goes another way, by the fill distance: see `fill.rs`.
+//!   the realised sum (`M-hat`) and the same with the worst of five independent solves of the same bound (`M-worst`). That is from
+//!   every fifth round, extrapolated: in those rounds it lies between the realised and the paper's; as a sum it may be below `M-hat`.
+//!   For grids the paper goes another way, by the fill distance: see `fill.rs`.
 
 mod claims;
 mod fill;

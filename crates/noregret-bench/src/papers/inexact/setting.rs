@@ -5,7 +5,7 @@
 //! | kernel | isotropic Matérn 5/2 | isotropic Matérn 3/2 | Matérn 5/2, a lengthscale each |
 //! | mean, signal variance | 0, 1 | 0, 1 | values standardised, fitted |
 //! | noise variance | 1e-4 | 1e-4 | fitted |
-//! | fit | each round, from lengthscale 1 and 25 random ones | each round, from lengthscale 1 | when data have grown by an eighth, warm, with priors |
+//! | fit (see below) | each round, from lengthscale 1 and 25 random ones | each round, from lengthscale 1 | when data have grown by an eighth, warm, with priors |
 //! | gradients of solvers | exact | forward differences | exact |
 //! | starts | 10, uniform | 10, uniform | 10 best of 1000 Sobol points |
 //! | repeated points | allowed | allowed | avoided |
@@ -22,9 +22,14 @@
 //! - The authors seed the grid by the iteration, so that all runs see the same grids, against their Assumption 5. That is a
 //!   mistake which we do not copy: all our grids are independent.
 //! - Solvers work in the unit cube: first simplices and first steps are scaled by it. Ends of climbs that did not converge
-//!   do not count, but where none did, the best counts; the script would crash.
-//! - Beyond 128 points climbs use a local model of the 128 nearest; their ends are compared under the full one.
-//! - Lengthscales are first fitted to at most 100 of the points, then to all from there.
+//!   do not count, but where none did, the best counts; the script would crash. Starts of climbs compete with the ends.
+//! - Nelder-Mead's vertices are clipped to the box; the authors clip only in the objective, so that their simplex may leave the box, where
+//!   the bound is flat. CG makes at most `200 d` evaluations; SciPy's `maxiter` counts iterations alone.
+//! - Beyond 256 points (the last three rounds of Hartmann 6) climbs use the variance given the 128 points most correlated with the start;
+//!   starts and ends are compared under the full one.
+//! - Lengthscales are first fitted to at most 100 of the points, from all starts; from the best end, beyond 200 points, to half of them;
+//!   and then to all, with at most 30, 15 and 12 likelihoods and at last to a gradient of 1e-3 per observation. scikit-learn climbs on
+//!   all points from each start, to its optimiser's tolerances.
 
 use noregret::Duplicates;
 use noregret::acquisition::beta::BetaSchedule;
@@ -102,7 +107,10 @@ pub(super) fn growth(tested: TestedSolver, dims: usize) -> Option<Growth> {
 }
 
 /// `beta_t` of Theorem 7 or 8, which share `delta` among so many events. `B` and `delta` are not printed, and no experiment of the
-/// paper uses them; `R` is the deviation of the noise that the model assumes.
+/// paper uses them; `R` is the deviation of the noise that the model assumes, and 0.01 in `ours`, too, where the noise is fitted.
+///
+/// The premises of the theorems are not met: `||f|| <= B = 1` cannot hold, since values reach the hundreds (Branin 308), and in `code`
+/// the kernel is Matérn 3/2, which Assumption 2 excludes. The runs show what the printed `beta_t` does; they do not test the theorems.
 pub(super) fn theorem(events: u8) -> BetaSchedule {
     BetaSchedule::Chowdhury { norm_bound: 1.0, noise: NOISE_VARIANCE.sqrt(), delta: 0.1, events }
 }

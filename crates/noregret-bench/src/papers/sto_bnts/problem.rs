@@ -98,7 +98,7 @@ impl Objective {
         value + self.noise * z
     }
 
-    /// The rover's noise is on its way, not on the value.
+    /// The rover's noise is on its way, here in the unit cube, not on the value.
     fn drive(&self, u: &[f64], noise: &mut Stream) -> (f64, f64) {
         let moved: Vec<f64> = u.iter().map(|u| self.noisy(*u, noise)).collect();
         (rover::value(u), rover::value(&moved))

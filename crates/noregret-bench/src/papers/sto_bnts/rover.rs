@@ -7,8 +7,8 @@
 
 /// Numbers that a way has: ten points of two coordinates each, one after the other.
 pub(super) const DIMS: usize = 20;
-/// Deviation of the noise on each of them.
-pub(super) const NOISE: f64 = 1e-4;
+/// Deviation of the noise on each of them as a point of the unit cube: 1e-4 on coordinates, as in the authors' program.
+pub(super) const NOISE: f64 = 1e-4 / (RANGE.1 - RANGE.0);
 
 const START: [f64; 2] = [0.05, 0.05];
 const GOAL: [f64; 2] = [0.95, 0.95];

@@ -22,10 +22,21 @@ use problem::Target;
 use run::TsRsrRun;
 use tables::{EXTRA, FUNCTIONS, PAPER_ALGORITHMS, ROWS, TableRow};
 
-/// Those of the paper, one of ours, qEI without the candidates that we add near the best points, and TS-RSR after the exploration of
-/// App. B.1.
-const ALGORITHMS: [&str; 10] =
-    ["dpp-ts", "bucb", "ucb-pe", "sp", "ts", "qei", "ts-rsr", "qei-mc", "qei-uniform", "ts-rsr-explore"];
+/// Those of the paper, one of ours, qEI without the candidates that we add near the best points, TS-RSR after the exploration of
+/// App. B.1, and TS-RSR with its ratio minimised over the continuous space.
+const ALGORITHMS: [&str; 11] = [
+    "dpp-ts",
+    "bucb",
+    "ucb-pe",
+    "sp",
+    "ts",
+    "qei",
+    "ts-rsr",
+    "qei-mc",
+    "qei-uniform",
+    "ts-rsr-explore",
+    "ts-rsr-polished",
+];
 
 /// What `noregret bench ts-rsr --help` says after the flags.
 pub const AFTER_HELP: &str = "\

@@ -1,4 +1,4 @@
-//! Asynchronous Thompson sampling over arms: each point is the best arm of an independent draw, whatever else is running.
+//! Asynchronous Thompson sampling over arms: each point is the best free arm of an independent draw, given the results so far.
 //! Kandasamy et al. 2018; a rival in Calandriello et al. 2020.
 //!
 //! # Departures
@@ -7,7 +7,8 @@
 //! - Deviations are those of the posterior, as in Kandasamy et al. Calandriello et al. multiply theirs by a `beta_t` that they do not
 //!   print, over ten (App. D.1). With that of BBKB (`sqrt(lambda) F + ...`, deviations over `sqrt(lambda)`) draws would spread
 //!   `(F + sqrt(C gain + log(1/delta))) / 10` times as far: 0.4 times without data, as far at `C gain = 74`, three times at 830.
-//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`.
+//! - `initial_points` come first. With `avoid` and `allow` no arm that is running is free, so that points depend on what runs.
+//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`, also for spaces without a pool and repeats.
 
 use std::num::NonZeroUsize;
 

@@ -3,7 +3,8 @@
 //!
 //! # Departures
 //! - The mean is that of the Nyström model. Within a batch that avoids repeats, the next best mean follows.
-//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`.
+//! - `initial_points` come first. The random point is one of the space, not of the arms.
+//! - Kernel and `lambda` are fitted by default: see `model/mod.rs`, also for spaces without a pool and repeats.
 
 use std::num::NonZeroUsize;
 

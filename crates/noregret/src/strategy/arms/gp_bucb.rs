@@ -6,9 +6,13 @@
 //! # Departures
 //! - The model is that of BBKB. With `exact` its dictionary holds every arm that was pulled, those of the batch included,
 //!   and it is the exact Gaussian process; without, the dictionary is sampled and frozen within a batch.
-//! - Kernel and `lambda` are fitted by default, which no theorem covers: see `model/mod.rs`.
+//! - Kernel and `lambda` are fitted by default, which no theorem covers: see `model/mod.rs`, also for spaces without a pool and repeats.
+//! - The product bounds the ratio of variances, so that `sqrt(C)` times the radius would do (Desautels et al.: `exp` of the information
+//!   gain). Here it is `C` times, as in Alg. 2. Desautels et al. have the `beta_t` of Srinivas et al.
 //! - `max_batch` ends a batch that the product has not ended; Alg. 2 has no such bound.
-//! - Alg. 2 begins without data, here `initial_points` come first. What is running lowers the variances.
+//! - Alg. 2 begins without data, here `initial_points` come first.
+//! - What is running lowers the variances. The rule counts from the beginning of the batch, on variances that running points have
+//!   lowered already: while others run, the intervals of the theorems need not hold (see `bbkb`).
 //! - Desautels et al. set `C` by the information gain of a whole batch and begin with uncertainty sampling, so that few
 //!   batches are small; as in Calandriello et al., `C` is a constant and batches may be small.
 

@@ -8,11 +8,13 @@
 //! | `fb[t]`     |        | the last round with feedback: the mean is that of then         |
 //!
 //! # Departures
+//! - The model is fitted, see `ts_rsr`. Beyond 256 points climbs follow a local model, see `gp_ucb`.
 //! - The weight is not enlarged by `exp(C)` for the hallucinated observations, as nobody does in practice. By default it is
 //!   that of the code behind Ren & Li, counted from round 1 (there the first weight is minus infinity): `0.2 ln(|X| t^2
 //!   pi^2 / 0.06)` for 1,001 candidates, 2.4 in round 1 and 4.0 in round 50.
-//! - `t` counts rounds, as in that code, where Desautels et al. count points: all points of a batch share a weight, which grows
-//!   more slowly. What a round is, where points are asked for one by one, says `Rounds` of the memo.
+//! - All points of a batch share a weight. Its `t` counts rounds, as in that code, where Desautels et al. count the points with
+//!   feedback: ours grows more slowly. What a round is, where points are asked for one by one, says `Rounds` of the memo. Their
+//!   initialisation phase is absent.
 //! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
 //!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 

@@ -12,19 +12,21 @@
 //! from `P_max`; that density cancels, and the step is accepted with the ratio of the determinants.
 //!
 //! # Departures
-//! - The chain is short by default (the code behind Ren & Li makes 2 steps).
-//! - Points of the batch are distinct, and none was told or is running, unless repeats are welcome (`duplicates = "replicate"`). Then
-//!   a step proposes the best free point of a draw, whose density depends on the rest of the batch and does not cancel: the law above
+//! - The model is fitted, see `ts_rsr`.
+//! - The chain is short by default (20 steps; the code behind Ren & Li makes 2).
+//! - Points of the batch are distinct, nor was any told (`avoid`) or is running, unless repeats are welcome (`duplicates = "replicate"`).
+//!   So a step proposes the best free point of a draw, whose density depends on the rest of the batch and does not cancel: the law above
 //!   holds with `replicate` only. On a box the laws differ little, while two draws seldom agree; in a pool with noise they differ
 //!   much, since a promising row cannot be measured again.
 //! - A batch of one point is by plain Thompson sampling. By the law above it would have weight `1 + sigma^-2 K_t(x, x)` besides, and
 //!   explore more.
 //! - Points that are running are not in the determinant: a batch is diverse in itself, and may lie near what is running.
-//! - `P_max` is that of the candidates, the set of `ts`: 1,000 Sobol points that stay until the next fit, 48 points around the three
-//!   best data points, and the end of a climb on the mean; the code behind Ren & Li has uniform points, drawn anew in every round, and
-//!   climbs. Of more than 1,024 kept ones (`solver.candidates`, or a pool up to 20,000 rows) it is of the 1,024 with the highest
-//!   bounds; of a pool above 20,000 rows, of the 1,024 with the highest bounds among 2,000 random ones, drawn anew in every round. Only
-//!   these can be proposed: where the posterior is near the prior, the others would hold the maximum as often.
+//! - `P_max` is that of the candidates, the set of `ts`: 1,000 Sobol points that stay until the next fit (with another solver than
+//!   `auto`, drawn anew in every round), 48 points around the three best data points, and the end of a climb on the mean; the code
+//!   behind Ren & Li has uniform points, drawn anew in every round, and climbs. Of more than 1,024 kept ones (`solver.candidates`, or a
+//!   pool up to 20,000 rows) it is of the 1,024 with the highest bounds; of a pool above 20,000 rows, of the 1,024 with the highest
+//!   bounds among 2,000 random ones, drawn anew in every round. Only these can be proposed: where the posterior is near the prior, the
+//!   others would hold the maximum as often.
 
 use std::num::NonZeroUsize;
 

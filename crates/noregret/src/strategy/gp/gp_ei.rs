@@ -8,6 +8,9 @@
 //! alone, and raise the incumbent to their own mean (kriging believer): an improvement that is already on its way is none.
 //! With a trust region, points that need not stay inside may be chosen by an upper confidence bound (`elsewhere`): where the
 //! best point is refined by some, the others had better explore. The `t` of its weight counts points, those of a batch one by one.
+//! No point that was told or is running is chosen (`duplicates = "avoid"`), nor one within `apart` of it, where the papers allow repeats.
+//! On a box this changes little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured
+//! again: see `replicate`.
 
 use std::num::NonZeroUsize;
 

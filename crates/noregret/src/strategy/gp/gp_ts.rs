@@ -22,6 +22,8 @@
 //!   Theorem 8 still grow by points (`maximize/grid.rs`).
 //! - `B` and the noise are in units of the standardised values, and the prior's variance is fitted, where Assumption 1 asks for at
 //!   most 1.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 
 use std::num::NonZeroUsize;
 

@@ -14,13 +14,15 @@
 //!   [`BetaSchedule`]).
 //! - By default the bound is maximized from candidates by climbs; the random grids of section 4 are
 //!   `solver = { name = "random-grid" }`.
-//! - The paper proposes one point a round. Points of a batch lower the variance for those after them and leave the mean alone (as
-//!   GP-BUCB does); they share the round's weight. What a round is, where points are asked for one by one, says `Rounds` of the memo.
-//!   Random grids still grow by points (`maximize/grid.rs`).
+//! - The paper proposes one point a round. Points that run, and those of a batch, lower the variance for those after them and leave the
+//!   mean alone (as GP-BUCB does); points of a round share its weight. What a round is, where points are asked for one by one, says
+//!   `Rounds` of the memo. Random grids still grow by points (`maximize/grid.rs`).
 //! - Beyond 256 points, climbs of every solver (`auto`, `lbfgsb`, `nelder-mead`, `cg`) follow a local model, with the exact mean and
 //!   the variance given 128 points; their ends are compared by the bound itself (`maximize/multi_start.rs`).
 //! - `B` and the noise are in units of the standardised values, and the prior's variance is fitted, where Assumption 1 asks for at
 //!   most 1.
+//! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the paper allows repeats. On a box this changes
+//!   little, since a neighbour is as good; in a pool with noise much, since a promising row cannot be measured again: see `replicate`.
 
 use std::num::NonZeroUsize;
 

@@ -5,7 +5,8 @@
 //! | paper            | here          | shape | meaning                                                            |
 //! |------------------|---------------|-------|--------------------------------------------------------------------|
 //! | `f_min`, negated | `best`        | 1     | what is to be improved on                                          |
-//! | `Y(X_batch)`     | `fantasies`   | B x S | values at the points running and in the batch, drawn jointly       |
+//! | `S`              | `fantasies`   | 1     | number of draws                                                    |
+//! | `Y(X_batch)`     | `value(r, s)` | B x S | values at the points running and in the batch, drawn jointly       |
 //! | `z`              | `normals`     | B x S | the normal numbers behind them                                     |
 //! | `c(x)`           |               | B     | whitened covariance of `x` with those points                       |
 //!
@@ -15,6 +16,7 @@
 //! of the average over fantasies is maximized. This is the sequential greedy qEI with one integral done exactly.
 //!
 //! # Departures
+//! - The model is fitted, see `ts_rsr`. Beyond 256 points climbs of the believer follow a local model, see `gp_ucb`.
 //! - The bar is the best posterior mean at an evaluated point. Fantasies contain the noise. Gradients of the Monte Carlo form
 //!   are differences.
 //! - No point that was told or is running is chosen (`duplicates = "avoid"`), where the papers allow repeats. On a box this changes

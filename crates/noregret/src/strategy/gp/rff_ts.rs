@@ -19,7 +19,12 @@
 //!   evaluations have grown by an eighth. Draws are rougher than with the squared exponential kernel of Dai et al., and hyperparameters
 //!   stay near their priors while there are few values. Theirs is `model.kernel = "squared-exponential"`; their code's fits by maximum likelihood are `prior =
 //!   "flat"` of `model.lengthscale`, `model.outputscale` and `model.noise` with `model.restarts = 10`, `model.warm_start = false`, `model.standardize = false`. It
-//!   fits every 20 points; here `model.refit_growth` is a share, and 0 fits with every point; beyond `model.fit_points`, 500, to a part of the values.
+//!   fits every 20 points, from variance 0.1 and lengthscale 1; here `model.refit_growth` is a share, and 0 fits with every point; beyond
+//!   `model.fit_points`, 500, to a part of the values.
+//! - A draw is maximised from 1,000 kept and some fresh candidates by a few climbs (`solver`), where Dai et al. take the best of 10,000 random points and
+//!   of 100 climbs from random starts.
+//! - A point that was told, is running or is in the batch is not proposed again (`duplicates = "avoid"`, the default of a study): the next best takes its
+//!   place. The paper allows repeats: `"replicate"`.
 
 use std::num::NonZeroUsize;
 

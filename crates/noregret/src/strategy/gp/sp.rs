@@ -12,10 +12,12 @@
 //! | `15`             | `initial` | 1     | evaluations before the first round                            |
 //!
 //! # Departures
+//! - The model is fitted, see `ts_rsr`.
 //! - As in the code of Ren & Li the softmax is over the posterior mean, where the original takes an acquisition function.
 //! - The maximum of the mean is the end of the best of a few climbs. The code's is that of one short climb from the best uniform point,
 //!   and now and then others from evaluated points join it.
-//! - A point is drawn once, unless repeats are welcome (`duplicates = "replicate"`), as they are in the code.
+//! - A point is drawn once, and none that was told (`avoid`) or is running, unless repeats are welcome (`duplicates = "replicate"`), as
+//!   they are in the code. On a box this changes little; in a pool with noise much, since a promising row cannot be measured again.
 //! - In a pool the rows are the points: all of them, or 2,000 of a large one.
 
 use std::num::NonZeroUsize;

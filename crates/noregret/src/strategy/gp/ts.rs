@@ -2,10 +2,11 @@
 //! Hernández-Lobato et al. 2017; Kandasamy et al. 2018; a rival in Ren & Li.
 //!
 //! # Departures
-//! - Draws are joint at the candidates: 1,000 Sobol points that stay until the next fit, 48 points around the three best data
-//!   points, and the end of a climb on the mean. They are not polished, as in the comparison of Ren & Li, whose set is another: about
-//!   1,000 uniform points, drawn anew in every round, and the ends of climbs on the mean. Ours has more points near the best ones:
-//!   it refines them further. `gp-ts` maximizes each draw over the continuous space.
+//! - The model is fitted, see `ts_rsr`.
+//! - Draws are joint at the candidates: 1,000 Sobol points that stay until the next fit (with another solver than `auto`, drawn anew in
+//!   every round), 48 points around the three best data points, and the end of a climb on the mean. They are not polished, as in the
+//!   comparison of Ren & Li, whose set is another: about 1,000 uniform points, drawn anew in every round, and the ends of climbs on the
+//!   mean. Ours has more points near the best ones: it refines them further. `gp-ts` maximizes each draw over the continuous space.
 //! - Of more than 1,024 kept candidates (`solver.candidates`, or a pool up to 20,000 rows) a draw is at the 1,024 with the highest
 //!   bounds, and only these can be proposed. Where the posterior is near the prior, the others would hold the maximum as often.
 //! - Of a pool above 20,000 rows, 2,000 rows are drawn at random in every round, and a draw is at the 1,024 of them with the highest

@@ -8,10 +8,12 @@
 //! | `mu_t(x)`           | mean      | N     | posterior mean                                            |
 //! | `sigma_t(x | ...)`  | sd        | N     | posterior deviation given the batch so far                |
 //! | `m`                 | `q`       | 1     | batch size                                                |
-//! | `D_{T_init}`        | `explored` | T_init | points chosen by largest deviation (App. B.1)            |
+//! | `T_init`, `I(D_{T_init})` | `explored` | 2 | number of points chosen by largest deviation, and their gain (App. B.1) |
 //! | `m gamma / T_init`  | `exponent` | 1    | bound of `ln rho_m` (Lemma B.2), at most `explore`         |
 //!
 //! # Departures
+//! - The prior is not known: kernel and noise are fitted to standardised values by default, and change with each fit; beyond
+//!   `model.max_points` evaluations the model is of a subset. Theorem 4.1 is of a fixed one.
 //! - On a continuous space the finite set `X` of Algorithm 4.1 is that of the candidates of the solver `auto`: 1,000 Sobol points
 //!   that stay until the next fit, 48 around the best ones, and the end of a climb on the mean. `f*` and the ratio are of the same
 //!   set. By option `polish` the ratio is minimised over the continuous space. This explores more: its minimum may lie
@@ -35,10 +37,13 @@
 //! - App. B.1 explores one point at a time before the first batch, on no data. We explore in batches, on the data there are:
 //!   the gain is that of the explored points given everything before each, for which Lemma B.2 holds as it stands. The realised
 //!   gain stands in for the maximal one, which is larger; the proof needs no more. Each gain is by the model of its time: if
-//!   hyperparameters are fitted, the bound is of a model that changes. A failed evaluation counts as explored.
-//! - Points that are running count as part of the batch, whose size `m` is that of both. A point counts as explored once it is
-//!   proposed: while such points are running, their gain is in the bound though it is not yet in `sigma_t`, and the bound is too
-//!   small until their results are in.
+//!   hyperparameters are fitted, the bound is of a model that changes. A failed evaluation counts as explored. The largest deviation
+//!   is that which the solver finds: by climbs from the candidates, with `polished = 0` that of this round's candidates. Lemma B.2
+//!   holds to that accuracy.
+//! - Points that are running, and design points of the same proposal, count as part of the batch, whose size `m` is that of all. A
+//!   point counts as explored once it is proposed: while such points are running, their gain is in the bound though it is not yet in
+//!   `sigma_t`, and the bound is too small until their results are in.
+//! - Beyond 256 points climbs (of `polish`, and of the exploration) follow a local model, see `gp_ucb`.
 //! - The counter `rho` of the diagnostics estimates `rho_m` from below, at the candidates and for batches at one point.
 
 use std::num::NonZeroUsize;
@@ -190,9 +195,9 @@ impl TsRsrConfig {
     }
 }
 
-/// `m`: the points wanted, and those that are running, which have no results either.
+/// `m`: the points of the turn, chosen or wanted, and those that are running, which have no results either.
 fn without_result(turn: &Turn<'_>) -> usize {
-    turn.missing() + turn.history.pending().len()
+    turn.choices().len() + turn.missing() + turn.history.pending().len()
 }
 
 /// Draws `f*` for each point wanted (App. C).
@@ -356,6 +361,21 @@ mod tests {
         let excess = |rho: f64| rho.powi(2) - 1.0;
         let share = excess(proposal.diagnostics.counters["rho"]) / excess(one.unwrap());
         assert!((share - 2.0).abs() < 1e-9, "{share}");
+    }
+
+    /// A design point of the same proposal has no result either: three points are three, whoever chose them.
+    #[test]
+    fn design_points_are_part_of_the_batch() {
+        let history = history();
+        let rho = |initial_points| {
+            let gp = GpOptions { initial_points: Some(initial_points), ..GpOptions::default() };
+            let mut strategy = TsRsr::new(OnGp { own: TsRsrConfig::default(), gp }).unwrap();
+            let proposal = strategy.propose(&history, NonZeroUsize::new(3), &mut stream(1, 0)).unwrap();
+            (proposal.diagnostics.design_points, proposal.diagnostics.counters["rho"])
+        };
+        let ((none, alone), (one, beside)) = (rho(0), rho(8));
+        assert_eq!((none, one), (0, 1));
+        assert!((alone - beside).abs() < 1e-9 * alone, "{alone} {beside}");
     }
 
     /// Of 200 draws 199 were too low; 196 of these were made again, and three maxima replaced.

@@ -8,11 +8,12 @@
 //! | `R_t^+`   |             | where `mu + 2 beta' sigma >= y_t`, with the weight `beta'` of the next round |
 //!
 //! # Departures
+//! - The model is fitted, see `ts_rsr`. Beyond 256 points climbs follow a local model, see `gp_ucb`.
 //! - The region is that of the deviation given the batch so far, so that it shrinks a little within a batch. The code behind
 //!   Ren & Li has no region: it takes the largest deviation of its candidates, about 1,000 random points. `region = false` has none
 //!   either, and maximises the deviation as far as our solver does, over the continuous space by default.
-//! - `y_t` is of the candidates, and of a pool above 20,000 rows of the data: at most the largest lower bound of the space, so that
-//!   the region is that of the paper or larger.
+//! - `y_t` is of the candidates, and of a pool above 20,000 rows of the data: at most the largest lower bound of the space, which
+//!   enlarges the region. The deviation given the batch makes it smaller.
 //! - The first point of a round is the one by its bound. A round goes on until a result arrives (see `Rounds` of the memo): with
 //!   workers that ask for a point whenever a result arrives, all points are first ones, and it is BUCB.
 //! - The weight is that of the code behind Ren & Li by default, see BUCB.

@@ -3,7 +3,8 @@
 //!
 //! # Departures
 //! - In a pool the points are random rows.
-//! - Points that constraints forbid are passed over, and points that may not be suggested again are replaced by random ones.
+//! - Points that constraints forbid are passed over; where more than seven eighths are, uniform points fill up. Points that may not be
+//!   suggested again are replaced by random ones.
 //! - Coordinates past the 1,024th are those of a Latin hypercube, drawn anew for each proposal: points of different proposals are not
 //!   evenly spread there.
 

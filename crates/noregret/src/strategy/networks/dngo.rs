@@ -5,16 +5,20 @@
 //! - The prior mean is 0 for standardised values, where Snoek et al. add a quadratic bowl in the middle of the box with parameters of its own (the
 //!   implementation that Phan-Trong et al. took, pybnn, has none either). Inputs are not warped.
 //! - The network is trained by Adam on all points at once with a decay of all parameters, 500 steps of rate 0.05, every time from the same first
-//!   parameters (new ones after a correction of the history); the paper's SGD with momentum and its tuned settings are not printed in full.
+//!   parameters (new ones after a correction of the history); the paper's SGD with momentum and its tuned settings are not printed in full. Adam in pybnn
+//!   has batches of 10, 500 passes of rate 0.01 and no decay. A training that ends with numbers that are not finite is replaced by the first parameters,
+//!   with a note.
 //! - At most 3,000 evaluations are used, half of them the best and the others a random sample of the rest: beyond, means are coarser and
 //!   deviations larger away from the best points.
 //! - Improvements are counted from the best mean at an evaluated or running point, since values have noise; and it is their logarithm that is maximized.
-//! - The maximum is looked for among Sobol points and some around the best evaluations, then around the best of these.
+//! - The maximum is looked for among Sobol points and some around the best evaluations, then around the best of these. A point that was told, is running
+//!   or is in the batch is not proposed again (`duplicates = "avoid"`, the default of a study): the next best takes its place.
 //! - The variance is `phi^T A^-1 phi`, that of the function, where Snoek et al. add the noise `1 / beta` to it. With it the point of the best mean
 //!   would keep an improvement of `0.4 / sqrt(beta)` by noise alone; without it there is less exploration, and fewer points near evaluated ones.
-//! - The precisions of weights and noise maximize the marginal likelihood, where the paper integrates over them by slice sampling.
+//! - The regression has a constant besides the hidden units. Its precisions of weights and noise maximize the marginal likelihood, where the paper
+//!   integrates over them by slice sampling and pybnn averages over 20 draws of them.
 //! - Noise variances that come with values weight the squares in the training of the network: above 0.01 (of standardised values) they count less; the
-//!   regression on the last layer does not use them.
+//!   regression on the last layer does not use them. Failed evaluations take the worst value.
 //! - Running points and those chosen before in the batch are believed: they shrink the deviation and leave the mean.
 
 use std::num::NonZeroUsize;

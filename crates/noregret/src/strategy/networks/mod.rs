@@ -29,7 +29,7 @@ const POLISHED: Range = Range::new(0.0, 1_000.0);
 pub struct FitOptions {
     /// The network.
     pub network: NetworkConfig,
-    /// Deviation of the noise, in units of the standardised values. From 0.001 to 1000.
+    /// Deviation of the noise, in units of the values as fitted: standardised, unless `standardize = false`. From 0.001 to 1000.
     #[cfg_attr(feature = "schema", schemars(transform = NOISE.stated()))]
     pub noise: f64,
     /// Shift and scale the values to mean 0 and standard deviation 1.

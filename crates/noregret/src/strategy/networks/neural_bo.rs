@@ -6,7 +6,7 @@
 //! See `model/learning.rs`. `nu` is `nu`, `lambda` is `lambda`; `sigma_t` is in [`posterior`](crate::surrogate::neural::posterior).
 //!
 //! # Departures
-//! - `U` has all points told, initial ones too, and those that are running; dynamic features are those of the present parameters for
+//! - `U` has all points told (2,000 at most, see below), initial ones too, and those that are running; dynamic features are those of the present parameters for
 //!   all points. The codes of NeuralTS and NeuralUCB add up the gradients of chosen points as they were, on the diagonal only:
 //!   `variance = "accumulated"`, for trainings with `warm = true`; with static features all gradients are those of the first parameters
 //!   (lines 3 and 7 of Algorithm 1). The code of NeuralBO adds up the same in a full p x p matrix, of which the diagonal is an option. A full `U` that is
@@ -19,15 +19,19 @@
 //!   rate = 0.01, epochs = 100, decay = 0.001, loss = "mean-shared-decay", toward = "zero", warm = true, shorten = false }`, with
 //!   `lambda = 0.001`. Its `nu` is a factor of the variance; here it is one of the deviation. The code of NeuralUCB's authors cannot be had: it takes SGD
 //!   steps on single points until the mean loss is 0.001, at most 1,000, with a decay of `lambda`, and after 2,000 rounds in every 100th only.
+//!   NeuralUCB's `gamma_t`, which its paper computes in each round from `det U`, is the constant `nu`, and multiplies `sqrt(lambda g^T U^-1 g)`, as in its
+//!   code; the paper has no `lambda` there. The start with `f = 0` of both papers, by paired weights of opposite sign, is missing.
 //! - The network learns to convergence by default; the paper's and its code's trainings are by name (see docs/guide.md). The paper's
 //!   step overshoots and is shortened, unless `shorten = false`.
-//! - `sigma_t` is computed in the dual, from an n x n matrix: cubic in the number of evaluations, of which at most 2,000 are used, where the
-//!   paper's p x p matrix has a constant size (50,500 x 50,500 for width 500 in 100 dimensions). `variance = "diagonal"` keeps p numbers.
+//! - `sigma_t` is computed in the dual, from an n x n matrix: cubic in the number of evaluations, where the paper's p x p matrix has a constant
+//!   size (50,500 x 50,500 for width 500 in 100 dimensions). `variance = "diagonal"` keeps p numbers. Both, and the training, use at most 2,000
+//!   evaluations: beyond, half are the best and the others a random sample.
 //! - Defaults are ours: values standardised, parameters in the network's own scaling with biases (`start = "scaled"`), for NeuralBO `nu` 0.1
 //!   without the paper's search among 0.1, 1 and 10 and without the theorem's schedule, for NeuralTS and NeuralUCB `nu` 1 with `lambda` 0.01.
 //! - The maximum over the domain (line 5) is the best of the candidates, at each of which the draw is independent of the others: the more
-//!   candidates, the more exploration, by `sqrt(2 ln N)` deviations. NeuralUCB also looks around the best candidate, where Dai et al. climb by
-//!   gradients.
+//!   candidates, the more exploration, by `sqrt(2 ln N)` deviations. NeuralUCB has 600 more around the three best evaluations, and then looks around
+//!   the best candidate, where Dai et al. climb by gradients. A point that was told, is running or is in the batch is not proposed again
+//!   (`duplicates = "avoid"`, the default of a study): the next best takes its place. The papers allow repeats: `"replicate"`.
 //! - In a batch, draws are independent; NeuralUCB's deviations know of the batch so far.
 //! - Categories are one-hot inputs, and all candidates are points of the space. Dai et al. (App. F) treat a mixed domain as continuous and round
 //!   the maximum, which may then be at a point that is not the best; and more than two categories get an order that the network must unlearn.

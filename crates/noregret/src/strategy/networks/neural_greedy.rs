@@ -1,9 +1,9 @@
 //! NeuralGreedy: perturb the values, fit a network, take its maximum. Paria et al. 2022, as a rival in Phan-Trong et al. 2023.
 //!
 //! # Departures
-//! - The perturbation has the deviation `noise` of an observation, and the penalty of a Gauss-Newton fit is that of STO-BNTS, `noise^2` times the
-//!   squared distance to the start; Phan-Trong et al. refer to an appendix of Paria et al. for both. With `training = { name = "epochs" }` that penalty
-//!   is not there, and `decay` counts.
+//! - The perturbation has the deviation `noise` of an observation, in units of the values as fitted (standardised unless `standardize = false`), and
+//!   the penalty of a Gauss-Newton fit is that of STO-BNTS, `noise^2` times the squared distance to the start; Phan-Trong et al. refer to an appendix of
+//!   Paria et al. for both. With `training = { name = "epochs" }` that penalty is not there, and `decay` counts.
 //! - At most 1,000 evaluations are fitted, half of them the best and the others a random sample of the rest, also by epochs, whose cost is linear.
 //!   Phan-Trong et al. fit all of their 2,000 to 6,000: beyond 1,000 the fit is coarser here away from the best points.
 //! - Failed evaluations take the worst value, so that their surroundings are avoided. A known variance of noise replaces `noise^2`, in the
@@ -12,7 +12,8 @@
 //!   network that has learnt nothing.
 //! - The network is fitted from fresh parameters for every point, to convergence by default.
 //! - Where the maximum is looked for is ours: candidates all over the space and around the best evaluations, then climbs; with
-//!   `polished = 0` the uniform candidates only, as for NeuralBO.
+//!   `polished = 0` the uniform candidates only, as for NeuralBO. A point that was told, is running or is in the batch is not proposed again
+//!   (`duplicates = "avoid"`, the default of a study): the next best takes its place.
 
 use std::num::NonZeroUsize;
 

@@ -1,6 +1,6 @@
 //! STO-BNTS and STO-BNTS-Linear: each point of a batch is the maximum of a function drawn from the posterior of an infinitely wide
 //! network, by fitting a network (or the linear model of its tangent features) from random parameters.
-//! Dai et al. 2022, Algorithms 1 and 2; and their rival, a deep ensemble (Lakshminarayanan et al. 2017).
+//! Dai et al. 2022, Algorithms 1 and 2; and their rival, a deep ensemble, after Lakshminarayanan et al. 2017.
 //!
 //! # Notation
 //! See [`draw`](crate::surrogate::neural::draw). `beta_t` is `beta` (1 in all their experiments, on values as they are), `sigma` is `noise`.
@@ -16,21 +16,28 @@
 //!   short of the minimum along small eigenvalues of the kernel, where its functions stay nearer to the draw from the prior.
 //! - The authors' code draws the same parameters in every iteration; here they are drawn anew, as printed (`redraw`).
 //! - `beta` is a constant, by default 0.3 on standardised values; that of Theorem 1 grows with `t`, and their experiments have 1.
-//! - Biases have a deviation of 1 by default, and inputs go from -1 to 1; 0.05 and 0 to 1 in the authors' code.
+//! - Biases have a deviation of 1 by default, and inputs go from -1 to 1; 0.05 and 0 to 1 in the authors' code. Weights have a deviation of
+//!   `1.5 / sqrt(fan in)` in every layer, as there. The network of section 2 is that of Arora et al. 2019, which has no biases, does not divide the
+//!   first layer by `sqrt(d)`, and has factors `sqrt(2 / m)` for ReLU, on points of the unit ball.
 //! - Categories are one-hot inputs. Climbs move the numbers by gradients and, in turns with that, integers and categories to the best of their
-//!   neighbours, for which any other category counts. The authors (App. F) treat a mixed domain as continuous and round the maximum, which may then be at a
-//!   point that is not the best; and more than two categories get an order that the network must unlearn.
+//!   neighbours, for which any other category counts (31 of them if there are more than 32). The authors (App. F) treat a mixed domain as continuous
+//!   and round the maximum, which may then be at a point that is not the best; and more than two categories get an order that the network must unlearn.
 //! - At most 1,000 evaluations are fitted (2,000 by the linear variant): the best and some of the others. Failed ones take the worst value; known
 //!   variances of noise weight the squares.
-//! - The uncertainty sampling of App. B (`initial = "uncertainty"`) chooses among 2,000 random points in place of the domain, and draws its
-//!   network anew for every request, so that a stage that is asked for in parts has several. Eq. (4) as printed lacks a factor
-//!   `sigma^2`, which changes no maximum.
+//! - The first points are Sobol points by default, random ones in the paper. The uncertainty sampling of App. B (`initial = "uncertainty"`) chooses among
+//!   2,000 random points in place of the domain, and draws its network anew for every request, so that a stage that is asked for in parts has
+//!   several. It lasts for `initial_points`, not for the `T_init` of section 4. Eq. (4) as printed lacks a factor `sigma^2`, which changes no maximum.
+//! - Lakshminarayanan et al. train a mean and a variance by the likelihood, with adversarial examples, and predict by the mixture of all members. Here,
+//!   as in Dai et al., a member of an ensemble has a mean only, fitted by squares, and each point is the maximum of one member.
 //! - A deep ensemble has the loss of eq. (1) by default, as a "reduced version" of Algorithm 1; in the authors' code it has no penalty
 //!   (`regularize = false`; a ridge of at most 1e-4 stays, so that the equations are solvable in 32 bits). Its `beta` is always 1, that of the authors, where
 //!   STO-BNTS has 0.3 by default: away from the data its members differ by about 2 deviations of the values, twice as much as the functions of STO-BNTS, and
 //!   the noise of its fits is `sigma` in place of `0.3 sigma`. Its targets are not perturbed by default, so that members differ less near the data.
-//! - Candidates are Sobol points and some around the best evaluations, and the best of them are climbed from; the authors climb from
-//!   random points.
+//! - Candidates are Sobol points and some around the best evaluations, and the best of them are climbed from, 5 by default (`polished`); the authors climb
+//!   from 100 random points. Only a pool is evaluated at every point: a finite space of integers and categories is searched by candidates and climbs,
+//!   where App. F evaluates all of it. A network with a convolution is not climbed outside pools: further candidates close in on the best one.
+//! - A point that was told, is running or is in the batch is not proposed again (`duplicates = "avoid"`, the default of a study): the next best takes its
+//!   place. The paper allows repeats: `"replicate"`.
 
 use std::num::NonZeroUsize;
 
@@ -73,7 +80,8 @@ pub struct StoBntsConfig {
     /// Factor of the posterior deviation. From 1e-6 to 1e6.
     #[cfg_attr(feature = "schema", schemars(transform = BETA.stated()))]
     pub beta: f64,
-    /// Perturb the targets by noise, which makes the functions exact samples; without, the loss is as printed.
+    /// Perturb the targets by noise, which makes the functions exact samples (of the linear variant; nearly, of a network); without, the loss
+    /// is as printed.
     pub perturb: bool,
     /// Draw parameters anew for every point, as printed; `false` draws the same ones in every iteration, as the authors' code does.
     pub redraw: bool,

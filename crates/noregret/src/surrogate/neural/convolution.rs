@@ -1,5 +1,5 @@
 //! The front of a network for images: a 3 x 3 convolution that keeps the size, the activation, and pooling over 3 x 3 pixels
-//! (Dai et al. 2022, App. F.4).
+//! (Dai et al. 2022, App. F.4, which prints neither strides nor padding; that the size is kept is their code).
 //!
 //! The layerwise rule for tangent kernels would have a double sum over positions here. The gradients themselves are small, ten
 //! numbers a channel, so they are formed for each point.
@@ -16,7 +16,7 @@ use crate::math::range::Range;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
-    /// Their maximum; windows do not overlap (Dai et al. 2022, App. F.4).
+    /// Their maximum (Dai et al. 2022, App. F.4); windows do not overlap, which is not printed.
     #[default]
     Max,
     /// Their mean; windows are two pixels apart (their code).

@@ -1,6 +1,6 @@
 //! The uncertainty of a network at a point, by its gradients (Zhou et al. 2020; Zhang et al. 2021; Phan-Trong et al. 2023):
 //! `sigma^2(x) = lambda g(x)^T U^-1 g(x)`, `U = lambda I + sum_i g(x_i) g(x_i)^T`, with `g` by parameters of scale 1, which is their
-//! `g / sqrt(m)`.
+//! `g / sqrt(m)`. Zhou et al. print it without the first factor `lambda`, which their code has.
 //!
 //! By Woodbury this is `kappa(x, x) - kappa(x)^T (kappa(X, X) + lambda I)^-1 kappa(x)` with the tangent kernel `kappa`: an n x n matrix in
 //! place of a p x p one, and no gradient is ever formed. The codes of NeuralTS and NeuralUCB keep the diagonal of `U` only; that of NeuralBO

@@ -26,9 +26,9 @@
 //! Rounding adds up: strategies rebuild now and then.
 //!
 //! # Departures
-//! - Atoms that the others span up to 1e-10 of their variance, or 1e-6 of the noise, are left out, in place of a pseudo-inverse.
-//!   A dictionary is built in the order of the largest residual variance: in any other, a cluster of atoms is as
-//!   ill-conditioned as the kernel is smooth.
+//! - Atoms that the others span up to 1e-10 of their variance, or 1e-6 of the noise (a hundredth of either where a dictionary is built
+//!   at once), are left out, in place of a pseudo-inverse. Built at once, it is in the order of the largest residual variance: in any
+//!   other, a cluster of atoms is as ill-conditioned as the kernel is smooth.
 //! - Pulls that are still running count in the variance and not in the mean.
 
 mod advance;

@@ -171,7 +171,7 @@ impl<'a> Bounds<'a> {
     /// Factors `V` with all picks so far. If that fails, the old factor and the list of picks go on.
     fn fold(&mut self) {
         // V + Z Z^T, with a column of Z for each pick since the last factor.
-        let mut v = self.v_matrix.take().unwrap_or_else(|| self.model.v().clone());
+        let mut v = self.v_matrix.as_ref().unwrap_or_else(|| self.model.v()).clone();
         let fresh = &self.embeddings;
         let z = Mat::from_fn(v.nrows(), fresh.len(), |i, j| fresh[j][i]);
         let mut more = Mat::zeros(v.nrows(), v.nrows());

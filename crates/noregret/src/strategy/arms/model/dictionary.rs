@@ -175,7 +175,8 @@ impl ArmsState {
         let mut ridge = self.model.lambda();
         let mut atoms = before;
         if atoms.is_empty() {
-            // The effective dimension tr K (K + ridge I)^-1 is at most tr K / ridge, which is 1 here: one atom will do.
+            // The effective dimension tr K (K + ridge I)^-1 is at most tr K / ridge, which is 1 here for stationary kernels: one
+            // atom will do.
             ridge = pulls as f64 * kernel.outputscale;
             atoms.push(pulled[0]);
         }

@@ -5,6 +5,8 @@
 //! was last built from scratch. Rebuilding takes the same steps and gives the same bits.
 //!
 //! # Departures
+//! - *Arms.* A space that is no pool is represented by all of its points if they are few, else by Sobol points. Arms are pulled again only
+//!   where duplicates are allowed, as they are in the papers: those that are running with `replicate` alone, others with `allow`, too.
 //! - *Probabilities.* The paper tosses a coin of `qbar sigma^2` for every pull. By default an arm of `n` pulls has one coin of
 //!   `qbar n sigma^2`, as in the authors' code: never less likely (`inclusion = "paper"` is as printed).
 //! - *The kernel.* The paper's is given, and so is its `lambda`. By default both are fitted to the data: Matérn 5/2 with a lengthscale
@@ -24,7 +26,8 @@
 //!   their coins.
 //! - Values that came with a noise variance of their own are taken to have the common one. Failures, of which the paper has none, count
 //!   as pulls whose value is the worst one known at the last fit: bounds near them fall.
-//! - BLESS looks at all data at every ridge of its path, not at a growing sample of them.
+//! - BLESS looks at all data at every ridge of its path, not at a growing sample of them. Its atoms are weighted in Rudi et al., here
+//!   none are, and `qbar` and a factor of 4 between ridges stand for its constants.
 
 pub(crate) mod bounds;
 mod dictionary;

@@ -21,7 +21,8 @@
 //!   [`FirstGain`]. Points that somebody adds by hand later do not count. It survives new fits of the kernel.
 //! - `gp-bucb`: neither Calandriello et al. 2020 nor their code print the `beta_t` of GP-UCB. Here it is that of Chowdhury &
 //!   Gopalan 2017, with the information gain of the pulls at hand.
-//! - `bkb-paper` is stated for accuracy 1/2, which is where the constants of Theorem 2 come from.
+//! - `bkb-paper` is stated for accuracy 1/2, which is where the constants of Theorem 2 come from. Its paper has `log(kappa^2 t)`; here
+//!   `kappa` is 1.
 
 use serde::{Deserialize, Serialize};
 

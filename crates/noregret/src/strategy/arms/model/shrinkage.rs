@@ -20,7 +20,7 @@ use crate::surrogate::nystrom::Nystrom;
 pub(crate) enum Rule {
     /// Lemma 1.
     Global,
-    /// Lemma 1 until it trips, then Lemma 3.
+    /// Lemma 1 until it trips, then Lemma 3. The switch is made in every batch, as in the authors' code.
     GlobalLocal(LocalRule),
     /// The product of GP-BUCB (Desautels et al. 2014, Prop. 1), by variances of each step.
     Product,

@@ -5,14 +5,14 @@
 //!
 //! | paper                        | here                    | meaning                                                    |
 //! |------------------------------|-------------------------|------------------------------------------------------------|
-//! | `h(x; theta) = sqrt(m) W_L phi(... W_1 x)` | the network | with `W_l = v_l / sqrt(m)` and a homogeneous `phi` this is `v_L phi(... v_1 x) / sqrt(m)`, `v` of scale 1 |
+//! | `h(x; theta) = sqrt(m) W_L phi(... W_1 x)` | the network | with `W_l = v_l / sqrt(m)` and a homogeneous `phi` this is `v_L phi(... v_1 x) / sqrt(m)^(L-1)`, `v` of scale 1 |
 //! | `theta_0`                    | `start`                 | parameters at first                                        |
 //! | `g(x; theta) / sqrt(m)`      |                         | the gradient by `v`                                        |
 //! | `m lambda \|theta - theta_0\|^2` | `ridge`             | `lambda \|v - v_0\|^2`                                     |
 //! | `eta`                        | `rate`                  | `eta m` for `v`, and `eta sqrt(m)` with Adam               |
 //!
 //! With `v` the gradient of Algorithm 2's loss is `sqrt(m) (sum_i (h - y_i) grad_v h + lambda (v - v_0))`, which is
-//! [`Loss::Sum`](crate::surrogate::neural::epochs::Loss) with `decay = lambda`.
+//! [`Loss::Sum`](crate::surrogate::neural::epochs::Loss) with `decay = lambda`. Numbers have 32 bits here, 64 in the authors' code.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
