@@ -125,7 +125,7 @@ def test_algorithms():
 
 
 def test_storages():
-    for url, message in [("results.db", "sqlite:///path.db"), ("postgresql://x/y", "not supported yet")]:
+    for url, message in [("results.db", "sqlite:///path.db"), ("postgresql://ann@host/db?sslmode=no", "sslmode")]:
         with pytest.raises(nr.StorageError, match=message):
             nr.Study([(0, 1)], storage=url, name="s")
     with pytest.raises(nr.StorageError):

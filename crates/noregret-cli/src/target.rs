@@ -20,8 +20,9 @@ pub(crate) struct StudyArgs {
     /// Name of a study in the storage, where no file is given
     #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY")]
     pub(crate) study: Option<String>,
-    /// Where studies are kept: `sqlite:///path.db` or `memory:` [default: noregret.db beside the study file]
-    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
+    /// Where studies are kept: `sqlite:///path.db`, `postgresql://user@host/database` or `memory:` [default: noregret.db beside the
+    /// study file]
+    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE", hide_env_values = true)]
     pub(crate) storage: Option<StorageUrl>,
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use noregret_store::{Entry, Store, StoreError};
 
@@ -67,5 +68,9 @@ impl Store for Interruptible {
 
     fn last(&self, study: &str) -> Result<u64, StoreError> {
         self.store.last(study)
+    }
+
+    fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
+        self.store.wait(study, after, most)
     }
 }

@@ -58,7 +58,7 @@ impl State {
 
     /// In a forked child: a connection to a database must not be shared with the parent, nor closed.
     fn settle(&mut self) -> Result<(), StoreError> {
-        if let StorageUrl::Sqlite(_) = self.url {
+        if self.url != StorageUrl::Memory {
             let store = Arc::new(Interruptible::new(self.url.open()?, self.attention.clone()));
             let (name, definition) = (self.shared.name().to_owned(), self.shared.definition().clone());
             let shared = SharedStudy::resume(

@@ -1,7 +1,5 @@
 //! What can go wrong with a log.
 
-use std::path::PathBuf;
-
 /// What went wrong, and what would help.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,18 +23,20 @@ pub enum StoreError {
     Corrupt { study: String, position: u64, problem: String },
     #[error("{url:?} is not a storage: {problem}")]
     Url { url: String, problem: String },
-    #[error("{} was written by a newer noregret (schema {found}, this one knows {known}): use that one", path.display())]
-    Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("{} is not a database of noregret", path.display())]
-    Foreign { path: PathBuf },
-    #[error("{} cannot be opened: {problem}", path.display())]
-    Open { path: PathBuf, problem: String },
-    #[error("{} cannot be written: {problem}", path.display())]
-    Write { path: PathBuf, problem: String },
-    #[error("{} cannot be read: {problem}", path.display())]
-    Read { path: PathBuf, problem: String },
-    #[error("{} is no longer the database that was opened: {problem}; what was written to it may be gone", path.display())]
-    Lost { path: PathBuf, problem: String },
+    #[error("{place} was written by a newer noregret (schema {found}, this one knows {known}): use that one")]
+    Newer { place: String, found: i64, known: i64 },
+    #[error("{place} is not a database of noregret")]
+    Foreign { place: String },
+    #[error("{place} cannot be opened: {problem}")]
+    Open { place: String, problem: String },
+    #[error("{place} cannot be written: {problem}")]
+    Write { place: String, problem: String },
+    #[error("{place} cannot be read: {problem}")]
+    Read { place: String, problem: String },
+    #[error(
+        "{place} is no longer the database that was opened: {problem}; what was written to it may be gone"
+    )]
+    Lost { place: String, problem: String },
     #[error("interrupted; nothing was recorded")]
     Interrupted,
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The event log of a study: kept in memory or in SQLite, shared by any number of processes.
+//! The event log of a study: kept in memory, in SQLite or in PostgreSQL, shared by any number of processes.
 //!
 //! A [`Store`] appends entries and reads them back, and knows nothing of what they mean. Everything else is a fold over
 //! the log, written once: [`TrialRecord`] and [`Ledger`] follow trials through leases, retries and results, and
@@ -10,12 +10,14 @@
 //! - **Nothing is counted twice.** A trial has one result. A second one is recorded as [`Event::Late`], which is no error.
 //! - **Nobody waits for the dead.** A trial is leased until a deadline and returns to the queue after it.
 
+mod abridged;
 mod clock;
 mod definition;
 mod error;
 mod event;
 mod ledger;
 mod memory;
+mod postgres;
 mod proposed;
 mod shared;
 mod sqlite;
@@ -24,6 +26,8 @@ mod url;
 mod worker;
 
 use std::ops::Range;
+use std::thread;
+use std::time::Duration;
 
 pub use clock::Timestamp;
 pub use definition::{Definition, SpaceDefinition};
@@ -32,6 +36,7 @@ pub use event::{Attrs, Entry, Event, can_be_kept};
 pub use ledger::Ledger;
 pub use memory::MemoryStore;
 pub use noregret::study::Verdict;
+pub use postgres::{PostgresStore, PostgresUrl};
 pub use proposed::Proposed;
 pub use shared::{
     Draft, Evaluation, ExternalResult, HandOut, Next, SharedStudy, Skew, Task, records_of, tell_one,
@@ -40,6 +45,9 @@ pub use sqlite::SqliteStore;
 pub use trial::{Lease, TrialRecord, TrialStatus};
 pub use url::StorageUrl;
 pub use worker::{is_dead, this_worker};
+
+/// How often to look for something new where nobody tells: a fraction of what an evaluation worth a model takes.
+const POLL: Duration = Duration::from_millis(15);
 
 /// An append-only log for each study.
 ///
@@ -60,4 +68,25 @@ pub trait Store: Send + Sync {
 
     /// The last position of a study; 0 if there is none of this name.
     fn last(&self, study: &str) -> Result<u64, StoreError>;
+
+    /// Waits until a study has gone beyond position `after`, for at most so long. It may return before: look, and wait again.
+    /// Stores that are not told of news look for them every few milliseconds.
+    fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
+        let begin = clock::Stopwatch::start();
+        while self.last(study)? <= after {
+            let Some(left) = most.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) else { break };
+            thread::sleep(POLL.min(left));
+        }
+        Ok(())
+    }
+}
+
+/// The entries that were read after position `after`. Who counted on from a gap would read those behind it again and again.
+fn without_gaps(study: &str, after: u64, found: Vec<(u64, Entry)>) -> Result<Vec<Entry>, StoreError> {
+    let expected = after.saturating_add(1)..;
+    if let Some((position, _)) = expected.zip(&found).find(|(position, (found, _))| position != found) {
+        let problem = "it is missing".into();
+        return Err(StoreError::Corrupt { study: study.into(), position, problem });
+    }
+    Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::{Entry, Store, StoreError};
 
@@ -10,6 +11,7 @@ use crate::{Entry, Store, StoreError};
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     studies: Mutex<BTreeMap<String, Vec<Entry>>>,
+    news: Condvar,
 }
 
 impl MemoryStore {
@@ -31,6 +33,7 @@ impl Store for MemoryStore {
         }
         let log = studies.entry(study.to_owned()).or_default();
         log.extend_from_slice(entries);
+        self.news.notify_all();
         Ok(log.len() as u64)
     }
 
@@ -55,5 +58,13 @@ impl Store for MemoryStore {
 
     fn last(&self, study: &str) -> Result<u64, StoreError> {
         Ok(self.lock().get(study).map_or(0, |log| log.len() as u64))
+    }
+
+    fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
+        let is_old = |studies: &mut BTreeMap<String, Vec<Entry>>| {
+            studies.get(study).map_or(0, |log| log.len() as u64) <= after
+        };
+        drop(self.news.wait_timeout_while(self.lock(), most, is_old));
+        Ok(())
     }
 }

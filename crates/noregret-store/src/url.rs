@@ -1,11 +1,11 @@
-//! Where studies are kept, in one line: `memory:`, `sqlite:///path.db`.
+//! Where studies are kept, in one line: `memory:`, `sqlite:///path.db`, `postgresql://user@host/database`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{MemoryStore, SqliteStore, Store, StoreError};
+use crate::{MemoryStore, PostgresStore, PostgresUrl, SqliteStore, Store, StoreError};
 
 /// A storage, by its address.
 ///
@@ -17,6 +17,8 @@ pub enum StorageUrl {
     Memory,
     /// In a SQLite file.
     Sqlite(PathBuf),
+    /// In a PostgreSQL database.
+    Postgres(Box<PostgresUrl>),
 }
 
 impl StorageUrl {
@@ -25,6 +27,7 @@ impl StorageUrl {
         Ok(match self {
             Self::Memory => Arc::new(MemoryStore::default()),
             Self::Sqlite(path) => Arc::new(SqliteStore::open(path).map_err(|e| hint(path, e))?),
+            Self::Postgres(url) => Arc::new(PostgresStore::open(url)?),
         })
     }
 
@@ -38,6 +41,7 @@ impl StorageUrl {
         match self {
             Self::Memory => self.open(),
             Self::Sqlite(path) => Ok(Arc::new(SqliteStore::open_to_read(path).map_err(|e| hint(path, e))?)),
+            Self::Postgres(_) => self.open_existing(),
         }
     }
 
@@ -46,6 +50,7 @@ impl StorageUrl {
         match self {
             Self::Memory => self.open(),
             Self::Sqlite(path) => Ok(Arc::new(SqliteStore::open_existing(path).map_err(|e| hint(path, e))?)),
+            Self::Postgres(url) => Ok(Arc::new(PostgresStore::open_existing(url)?)),
         }
     }
 }
@@ -54,11 +59,14 @@ impl StorageUrl {
 fn hint(path: &Path, error: StoreError) -> StoreError {
     let absolute = Path::new("/").join(path);
     match error {
-        StoreError::Open { path, problem }
+        StoreError::Open { place, problem }
             if path.is_relative() && absolute.parent().is_some_and(|p| p != Path::new("/") && p.exists()) =>
         {
             let url = StorageUrl::Sqlite(absolute);
-            StoreError::Open { path, problem: format!("{problem}; an absolute path has four slashes: {url}") }
+            StoreError::Open {
+                place,
+                problem: format!("{problem}; an absolute path has four slashes: {url}"),
+            }
         }
         other => other,
     }
@@ -87,9 +95,11 @@ impl FromStr for StorageUrl {
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Err(refuse("PostgreSQL is not supported yet; use sqlite:///path.db"));
+            return Ok(Self::Postgres(Box::new(url.parse()?)));
         }
-        Err(refuse("write sqlite:///path.db, sqlite:////absolute/path.db or memory:"))
+        Err(refuse(
+            "write sqlite:///path.db, sqlite:////absolute/path.db, postgresql://user@host/database or memory:",
+        ))
     }
 }
 
@@ -98,6 +108,7 @@ impl fmt::Display for StorageUrl {
         match self {
             Self::Memory => f.write_str("memory:"),
             Self::Sqlite(path) => write!(f, "sqlite:///{}", path.display()),
+            Self::Postgres(url) => url.fmt(f),
         }
     }
 }
@@ -132,6 +143,6 @@ mod tests {
             "sqlite:///./file:u.db".parse::<StorageUrl>().unwrap(),
             StorageUrl::Sqlite("./file:u.db".into())
         );
-        assert!(problem("postgresql://host/db").contains("not supported yet"));
+        assert!(problem("postgresql://ann:secret@host/db?sslmode=no").contains("sslmode"));
     }
 }

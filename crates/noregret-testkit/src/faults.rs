@@ -49,7 +49,7 @@ impl Faulty {
         let is_faulty = self.calls.fetch_add(1, Ordering::SeqCst) == self.at;
         let failure = || {
             let problem = "a fault on demand".to_owned();
-            Err(StoreError::Write { path: "faulty".into(), problem })
+            Err(StoreError::Write { place: "faulty".into(), problem })
         };
         match self.fault {
             Fault::Fails if is_faulty => failure(),
@@ -85,6 +85,10 @@ impl Store for Faulty {
 
     fn last(&self, study: &str) -> Result<u64, StoreError> {
         self.call(|| self.store.last(study))
+    }
+
+    fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
+        self.call(|| self.store.wait(study, after, most))
     }
 }
 

@@ -6,6 +6,8 @@
 pub mod conformance;
 pub mod faults;
 pub mod gradient;
+pub mod postgres;
+pub mod proxy;
 pub mod store;
 
 pub use gradient::gradient_gap;

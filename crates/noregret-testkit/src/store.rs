@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use noregret::study::{Added, Asked, Enqueued, Failed, Planned, Told};
 use noregret::{Algorithm, Direction, Duplicates, Param, Params, Space};
@@ -26,6 +26,7 @@ pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
     spends_the_budget_once(&make());
     refuses_another_search(&make());
     hands_out_the_users_own_points_first(&make());
+    wakes_who_waits(&make());
     crate::faults::survives_faults(make);
     crate::faults::survives_clocks(make);
 }
@@ -303,6 +304,34 @@ fn hands_out_the_users_own_points_first(store: &Arc<dyn Store>) {
     assert_eq!(trials.len(), 3);
     assert_eq!([&trials[0].params, &trials[1].params], [&own[0], &own[1]]);
     assert_eq!(other.ledger().asked(), 3);
+}
+
+/// Who waits hears of what is written long before its time is up, and of nothing else.
+#[expect(clippy::disallowed_methods, reason = "it measures how long somebody waits")]
+fn wakes_who_waits(store: &Arc<dyn Store>) {
+    const LONG: Duration = Duration::from_secs(20);
+    store.append("s", 0, &[entry(0)]).unwrap();
+    store.append("other", 0, &[entry(0)]).unwrap();
+    let begin = Instant::now();
+    store.wait("s", 0, LONG).unwrap();
+    assert!(begin.elapsed() < LONG / 4, "there is something new already: {:?}", begin.elapsed());
+    let begin = Instant::now();
+    store.wait("s", 1, Duration::from_millis(200)).unwrap();
+    assert!(begin.elapsed() >= Duration::from_millis(150), "nothing is new: {:?}", begin.elapsed());
+    let writer = Arc::clone(store);
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        writer.append("other", 1, &[entry(1)]).unwrap();
+        thread::sleep(Duration::from_millis(300));
+        writer.append("s", 1, &[entry(1)]).unwrap();
+    });
+    let begin = Instant::now();
+    while store.last("s").unwrap() == 1 {
+        store.wait("s", 1, LONG).unwrap();
+    }
+    let waited = begin.elapsed();
+    assert!(waited >= Duration::from_millis(500) && waited < LONG / 4, "{waited:?}");
+    thread.join().unwrap();
 }
 
 fn refuses_another_search(store: &Arc<dyn Store>) {

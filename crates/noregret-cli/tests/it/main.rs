@@ -9,6 +9,7 @@ mod crash;
 mod folder;
 #[cfg(feature = "fuzzing")]
 mod fuzz;
+mod postgres;
 mod signals;
 mod slow_model;
 mod storage;

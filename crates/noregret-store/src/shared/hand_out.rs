@@ -1,7 +1,6 @@
 //! Who evaluates which trial: handing out, queueing, giving back.
 
 use std::collections::BTreeMap;
-use std::thread;
 use std::time::Duration;
 
 use noregret::study::Failed;
@@ -9,14 +8,12 @@ use noregret::{Params, Trial};
 
 use super::think::Next;
 use super::{Draft, SharedStudy};
-use crate::clock::{Clock, Stopwatch};
+use crate::clock::Clock;
 use crate::worker::{Life, is_process, life};
 use crate::{Event, Lease, Proposed, StoreError, Timestamp, TrialStatus};
 
 /// A trial that was in the hands of this many vanished workers has failed: it may be what kills them.
 const MAX_LOST: u32 = 10;
-/// How often to look for something new while another process thinks: a fraction of what an evaluation worth a model takes.
-const POLL: Duration = Duration::from_millis(15);
 /// How often to look whether that process still lives.
 const LOOK_ROUND: Duration = Duration::from_millis(200);
 
@@ -73,14 +70,8 @@ impl SharedStudy {
 
     /// Waits until something is written, or for so long that somebody may have died.
     fn await_others(&mut self, clock: Clock) -> Result<(), StoreError> {
-        let begin = Stopwatch::start();
-        while begin.elapsed() < LOOK_ROUND {
-            thread::sleep(POLL);
-            if self.catch_up_at(clock.time())? > 0 {
-                break;
-            }
-        }
-        Ok(())
+        self.store.wait(&self.name, self.position, LOOK_ROUND)?;
+        self.catch_up_at(clock.time()).map(drop)
     }
 
     /// Hands out trials that wait, then those of a draft, without thinking. `None` if the draft stands no more.

@@ -5,7 +5,6 @@
 //! cut. Others (a proposal, the lease of a process) only survive the death of the process: losing them in a power cut
 //! loses nothing that was paid for.
 
-mod abridged;
 mod file_name;
 #[cfg(unix)]
 mod identity;
@@ -21,6 +20,7 @@ use tempfile::TempDir;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 
+use crate::abridged;
 use crate::{Entry, Store, StoreError, Timestamp};
 
 /// How long a writer waits for another one. Commits take milliseconds; this is for a disk that stalls.
@@ -84,7 +84,7 @@ impl SqliteStore {
     fn check_identity(&self) -> Result<(), StoreError> {
         #[cfg(unix)]
         if let Some(problem) = self.identity.as_ref().and_then(identity::Identity::problem) {
-            return Err(StoreError::Lost { path: self.path.clone(), problem });
+            return Err(StoreError::Lost { place: named(&self.path), problem });
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl SqliteStore {
     pub fn open_existing(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path = path.into();
         if !path.exists() {
-            return Err(StoreError::Open { path, problem: "there is no such file".into() });
+            return Err(StoreError::Open { place: named(&path), problem: "there is no such file".into() });
         }
         Self::open(path)
     }
@@ -113,16 +113,16 @@ impl SqliteStore {
             return lost;
         }
         if is_damage(error) {
-            return StoreError::Lost { path: self.path.clone(), problem: explain(error) };
+            return StoreError::Lost { place: named(&self.path), problem: explain(error) };
         }
-        StoreError::Read { path: self.path.clone(), problem: explain(error) }
+        StoreError::Read { place: named(&self.path), problem: explain(error) }
     }
 
     fn writing(&self, error: &rusqlite::Error) -> StoreError {
         if is_damage(error) {
-            return StoreError::Lost { path: self.path.clone(), problem: explain(error) };
+            return StoreError::Lost { place: named(&self.path), problem: explain(error) };
         }
-        StoreError::Write { path: self.path.clone(), problem: explain(error) }
+        StoreError::Write { place: named(&self.path), problem: explain(error) }
     }
 
     /// The entries that a statement selects, with their positions.
@@ -235,13 +235,7 @@ impl Store for SqliteStore {
              WHERE study = (SELECT id FROM studies WHERE name = ?1) AND position > ?2 ORDER BY position LIMIT ?3",
             params![study, signed(after), i64::try_from(limit).unwrap_or(i64::MAX)],
         )?;
-        // Who counts on from a gap would read the entries behind it again and again.
-        let expected = after.saturating_add(1)..;
-        if let Some((position, _)) = expected.zip(&found).find(|(position, (found, _))| position != found) {
-            let problem = "it is missing".into();
-            return Err(StoreError::Corrupt { study: study.into(), position, problem });
-        }
-        Ok(found.into_iter().map(|(_, entry)| entry).collect())
+        crate::without_gaps(study, after, found)
     }
 
     fn read_trials(&self, study: &str, numbers: Range<u64>) -> Result<Vec<Entry>, StoreError> {
@@ -289,8 +283,13 @@ fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
+/// A file as errors name it.
+fn named(path: &Path) -> String {
+    path.display().to_string()
+}
+
 fn unreadable(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Open { path: path.into(), problem: error.to_string() }
+    StoreError::Open { place: named(path), problem: error.to_string() }
 }
 
 /// Back again. A negative position is none that was written by us.
@@ -300,9 +299,9 @@ fn unsigned(n: i64) -> Result<u64, rusqlite::Error> {
 
 fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
-        return StoreError::Foreign { path: path.into() };
+        return StoreError::Foreign { place: named(path) };
     }
-    StoreError::Open { path: path.into(), problem: explain(error) }
+    StoreError::Open { place: named(path), problem: explain(error) }
 }
 
 /// Whether the file itself is broken: waiting does not help.

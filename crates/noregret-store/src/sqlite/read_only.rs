@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
-use super::{explain, file_name, schema};
+use super::{explain, file_name, named, schema};
 use crate::StoreError;
 
 /// A connection for reading, and the copy that it reads from, if it needs one.
@@ -21,7 +21,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<TempDir>), StoreEr
     {
         return Ok((connection, None));
     }
-    let refuse = |problem: String| StoreError::Open { path: path.into(), problem };
+    let refuse = |problem: String| StoreError::Open { place: named(path), problem };
     // Everything is in the database itself: it was closed cleanly.
     let log = beside(path, "-wal");
     if fs::metadata(&log).map_or(0, |data| data.len()) == 0 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
-use super::{BUSY, explain, opening};
+use super::{BUSY, explain, named, opening};
 use crate::StoreError;
 use crate::clock::Stopwatch;
 
@@ -71,7 +71,7 @@ pub(super) fn prepare(connection: &Connection, path: &Path) -> Result<bool, Stor
         }
         connection.pragma_update(None, "synchronous", "FULL").map_err(open)?;
         migrate(connection)
-            .map_err(|error| StoreError::Write { path: path.into(), problem: explain(&error) })?;
+            .map_err(|error| StoreError::Write { place: named(path), problem: explain(&error) })?;
     }
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(open)?;
     Ok(mode == "wal")
@@ -100,10 +100,10 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreEr
     };
     let (tables, id, found) = look().map_err(|error| opening(path, &error))?;
     if tables > 0 && id != APPLICATION_ID {
-        return Err(StoreError::Foreign { path: path.into() });
+        return Err(StoreError::Foreign { place: named(path) });
     }
     if found > KNOWN {
-        return Err(StoreError::Newer { path: path.into(), found, known: KNOWN });
+        return Err(StoreError::Newer { place: named(path), found, known: KNOWN });
     }
     Ok(found)
 }

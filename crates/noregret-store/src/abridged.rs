@@ -15,14 +15,14 @@ const SHARE: usize = 3;
 
 /// The state of a proposal that is in the database as a whole.
 #[derive(Clone, Debug)]
-pub(super) struct Basis {
-    pub(super) study: String,
-    pub(super) position: u64,
+pub(crate) struct Basis {
+    pub(crate) study: String,
+    pub(crate) position: u64,
     state: Json,
 }
 
 /// Writes an event. The second is the basis that it makes, once it is in the database.
-pub(super) fn encode(
+pub(crate) fn encode(
     event: &Event,
     study: &str,
     position: u64,
@@ -43,7 +43,7 @@ pub(super) fn encode(
 }
 
 /// Reads an event. A whole proposal becomes the basis; if another one is needed, `find` returns the entry at its position.
-pub(super) fn decode(
+pub(crate) fn decode(
     text: &str,
     study: &str,
     position: u64,
