@@ -9,15 +9,19 @@ mod bench;
 mod best;
 mod common_args;
 mod dispositions;
+mod enqueue;
 mod export;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod list;
 mod manual;
 mod number;
 mod output_file;
+mod points_file;
 mod pool_file;
 mod printable;
+mod release;
 mod run;
 mod schema;
 mod show;
@@ -71,8 +75,14 @@ enum Command {
     Ask(ask::AskArgs),
     /// Tell the result of a trial, or add results from elsewhere
     Tell(tell::TellArgs),
+    /// Queue points of your own, to be evaluated next
+    Enqueue(enqueue::EnqueueArgs),
+    /// Take trials back that were handed out, unevaluated
+    Release(release::ReleaseArgs),
     /// List all trials
     Trials(trials::TrialsArgs),
+    /// List the studies of a storage
+    List(list::ListArgs),
     /// Show what to use: the best observed trial and the recommended one
     Best(best::BestArgs),
     /// Show how a study is going: history, model, importance of parameters
@@ -148,7 +158,10 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
         Command::Run(args) => run::run(args, out),
         Command::Ask(args) => ask::run(args, out),
         Command::Tell(args) => tell::run(args, out),
+        Command::Enqueue(args) => enqueue::run(args, out),
+        Command::Release(args) => release::run(args, out),
         Command::Trials(args) => trials::run(args, out),
+        Command::List(args) => list::run(args, out),
         Command::Best(args) => best::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Export(args) => export::run(args, out),

@@ -112,6 +112,11 @@ impl Target {
         }
     }
 
+    /// The column of the pool's file with the names of its rows, if the study file names one.
+    pub(crate) fn id_column(&self) -> Option<&str> {
+        self.file.as_ref().and_then(|(file, _)| file.pool.as_ref()?.id.as_deref())
+    }
+
     /// Opens the storage, which must exist.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
         self.explain_absence(self.url.open_existing())

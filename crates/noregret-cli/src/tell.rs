@@ -32,7 +32,7 @@ pub(crate) struct TellArgs {
     #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY")]
     study: Option<String>,
     /// Where studies are kept [default: noregret.db beside the study file]
-    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE")]
+    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE", hide_env_values = true)]
     storage: Option<StorageUrl>,
     /// Variance of the value's noise
     #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]

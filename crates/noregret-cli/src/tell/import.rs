@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Error};
-use noregret::space::nearest;
+use noregret::Space;
 use noregret::study::NOISE_VARIANCES;
-use noregret::{Param, Params, Space, Value};
 use noregret_store::{ExternalResult, Timestamp};
 
-use crate::export::parameter_column;
+use crate::points_file::{PointColumns, needed};
 use crate::summary::shortened;
 use crate::target::Target;
 use crate::{UsageError, say};
@@ -23,8 +22,7 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let mut shared = target.open()?;
     let space = shared.study().space().clone();
-    let id = target.file.as_ref().and_then(|(file, _)| file.pool.as_ref()?.id.clone());
-    let table = read(path, &space, value_column, id.as_deref())?;
+    let table = read(path, &space, value_column, target.id_column())?;
     let found = table.results.len();
     let added = shared.add(&table.results, Timestamp::now())?;
     let known = found - added;
@@ -61,22 +59,10 @@ pub(crate) fn read(
         csv::Reader::from_path(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let header: Vec<String> = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
     let column = |name: &str| header.iter().position(|known| known == name);
-    let needed = |name: &str| {
-        column(name).ok_or_else(|| {
-            let near = nearest(name, header.iter().map(String::as_str));
-            UsageError::new(format!("{} has no column `{name}` (nearest: `{near}`)", path.display()))
-        })
-    };
-    let value = needed(value_column)?;
-    let noise = column("noise_var");
-    let state = column("state");
-    let id = space.as_pool().and_then(|_| id.and_then(column).or_else(|| column("id")));
-    let columns = if id.is_some() {
-        Vec::new()
-    } else {
-        space.names().iter().map(|name| needed(&column_of(name, &header))).collect::<Result<_, _>>()?
-    };
-    let used = |i: &usize| columns.contains(i) || [Some(value), noise, state, id].contains(&Some(*i));
+    let value = needed(value_column, &header, path)?;
+    let (noise, state) = (column("noise_var"), column("state"));
+    let point = PointColumns::of(space, &header, id, path)?;
+    let used = |i: &usize| point.contain(*i) || [Some(value), noise, state].contains(&Some(*i));
     let ignored = (0..header.len()).filter(|i| !used(i)).map(|i| header[i].clone()).collect();
     let mut results = Vec::new();
     for record in reader.records() {
@@ -94,15 +80,7 @@ pub(crate) fn read(
                 .map(Some)
                 .map_err(|_| at(format!("`{}`: {:?} is no number", header[i], shortened(text, 80)))),
         };
-        let (row, params) = match (id, space.as_pool()) {
-            (Some(i), Some(pool)) => {
-                let row =
-                    pool.row_of_id(cell(i)).ok_or_else(|| at(format!("the pool has no {:?}", cell(i))))?;
-                (Some(row), pool.params(row))
-            }
-            _ => (None, params(space, &columns, cell)),
-        };
-        space.encode(&params).map_err(|error| at(error.to_string()))?;
+        let (row, params) = point.point(cell).map_err(at)?;
         let value = number(value)?.filter(|value| value.is_finite());
         let noise_var = noise.map(number).transpose()?.flatten();
         if let Some(variance) = noise_var.filter(|v| !NOISE_VARIANCES.contains(*v)) {
@@ -111,45 +89,6 @@ pub(crate) fn read(
         results.push(ExternalResult { params, row, value, noise_var });
     }
     Ok(ImportedResults { results, ignored })
-}
-
-/// The column of a parameter: its name, or the name that an export gave it.
-fn column_of(name: &str, header: &[String]) -> String {
-    let other = parameter_column(name);
-    if header.contains(&other) { other } else { name.to_owned() }
-}
-
-fn params<'a>(space: &Space, columns: &[usize], cell: impl Fn(usize) -> &'a str) -> Params {
-    if space.as_pool().is_some() {
-        let number = |text: &str| text.parse().map_or_else(|_| Value::from(text), Value::Float);
-        return space.names().iter().zip(columns).map(|(name, &i)| (name.clone(), number(cell(i)))).collect();
-    }
-    let pairs = space.params().zip(columns);
-    pairs.map(|((name, param), &i)| (name.to_owned(), value_of(param, cell(i)))).collect()
-}
-
-/// Parses a cell as a value of the parameter's type. An invalid cell stays text, for the error message of the space.
-fn value_of(param: &Param, text: &str) -> Value {
-    let parsed = match param {
-        Param::Float { .. } => text.parse().ok().map(Value::Float),
-        Param::Int { .. } => {
-            let whole = || text.parse::<f64>().ok().map(Value::Float).and_then(|value| value.as_i64());
-            text.parse().ok().or_else(whole).map(Value::Int)
-        }
-        Param::Ordinal { values: choices } | Param::Categorical { choices } => {
-            let number: Option<f64> = text.parse().ok();
-            let same = |choice: &&Value| {
-                choice.to_string() == text || (number.is_some() && choice.as_f64() == number)
-            };
-            choices.iter().find(same).cloned()
-        }
-        Param::Bool {} => match text.to_ascii_lowercase().as_str() {
-            "true" | "1" => Some(true.into()),
-            "false" | "0" => Some(false.into()),
-            _ => None,
-        },
-    };
-    parsed.unwrap_or_else(|| text.into())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod folder;
 #[cfg(feature = "fuzzing")]
 mod fuzz;
 mod postgres;
+mod queue;
 mod signals;
 mod slow_model;
 mod storage;
