@@ -53,7 +53,8 @@ class Study:
     direction: `"minimize"` or `"maximize"`.
     algorithm: a name, or a dict of a name and options; `algorithms()` lists them.
     seed: the same seed and the same told values give the same suggestions, here, in Rust and on the command line.
-    storage: where the study is kept: `"sqlite:///results.db"`, or in memory without one. Opening a study again goes on with it.
+    storage: where the study is kept: `"sqlite:///results.db"`, `"postgresql://ann@host/database"`, or in memory without one. Opening a
+        study again goes on with it.
     name: its name in the storage.
     duplicates: `"avoid"` evaluated points, `"allow"` them, or `"replicate"`: welcome them, as noisy objectives do.
     constraints: what must hold: an expression such as `"layers * width <= 1024"`, a function of a dict of parameters, or several of

@@ -161,7 +161,8 @@ impl Drop for PostgresServer {
 
 /// Where PostgreSQL's programs are: Debian does not put them on the path.
 fn programs() -> Option<PathBuf> {
-    let has_them = |folder: &PathBuf| folder.join("initdb").exists() && folder.join("psql").exists();
+    let all = ["initdb", "pg_ctl", "createdb", "psql"];
+    let has_them = |folder: &PathBuf| all.iter().all(|program| folder.join(program).exists());
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut debian: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
     debian.sort();

@@ -1,7 +1,7 @@
 //! Many processes on one study: how fast they are together, and what a trial costs.
 //!
 //! The same number of workers is divided among more and more processes, each a `noregret run` of the program that runs this
-//! experiment, all on one study in a SQLite file. The objective sleeps and says when it woke up. *Ask* is the time from a
+//! experiment, all on one study in a SQLite file or another storage. The objective sleeps and says when it woke up. *Ask* is the time from a
 //! result's being told to the start of the next evaluation in the same process, *tell* that from the end of an evaluation to
 //! the event that says that its result is kept; both as somebody sees them who reads the output of `run --json`. Processor
 //! time is that of the processes themselves, without the evaluations they start.
@@ -26,7 +26,8 @@ Examples:
   noregret bench crowd
   noregret bench crowd --processes 1,16 --workers 32 --algorithm neural-bo --trials 60
   noregret bench crowd --processes 1 --workers 3 --trials 12 --algorithm '{ name = \"dngo\", initial_points = 4, training = { name = \"epochs\", method = \"adam\", epochs = 50000, rate = 0.05, decay = 0.0001, toward = \"zero\", warm = false } }'
-  noregret bench crowd --sleep 0 --json";
+  noregret bench crowd --sleep 0 --json
+  noregret bench crowd --processes 64 --trials 1000 --storage postgresql://ann@localhost/bench";
 
 /// Ticks of a process's time in a second, on every Linux.
 const TICKS: f64 = 100.0;
@@ -49,6 +50,9 @@ pub struct CrowdArgs {
     /// The algorithm, by name or as a table of the study file
     #[arg(long, value_name = "ALGORITHM", default_value = "auto")]
     pub algorithm: String,
+    /// Where the study is kept [default: a SQLite file in a temporary folder]; it stays there
+    #[arg(long, value_name = "URL")]
+    pub storage: Option<String>,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     pub limit: f64,
@@ -104,12 +108,14 @@ pub fn run(args: &CrowdArgs, out: &mut dyn Write) -> Result<(), BenchError> {
 
 fn crowd(args: &CrowdArgs, processes: usize) -> Result<CrowdReport, BenchError> {
     let folder = tempfile::tempdir()?;
-    write_study(args, folder.path())?;
+    // Another one in each storage that stays.
+    write_study(args, &format!("crowd-{}-{processes}", std::process::id()), folder.path())?;
     let program = args.program.clone().map_or_else(std::env::current_exe, Ok)?;
     let each = (args.workers / processes).max(1);
     let begin = Instant::now();
-    let mut crew: Vec<Runner> =
-        (0..processes).map(|_| Runner::start(&program, folder.path(), each)).collect::<Result<_, _>>()?;
+    let mut crew: Vec<Runner> = (0..processes)
+        .map(|_| Runner::start(&program, args, folder.path(), each))
+        .collect::<Result<_, _>>()?;
     let mut gave_up = false;
     while crew.iter_mut().any(|runner| !runner.has_ended()) {
         if !gave_up && begin.elapsed().as_secs_f64() > args.limit {
@@ -141,11 +147,11 @@ fn crowd(args: &CrowdArgs, processes: usize) -> Result<CrowdReport, BenchError> 
     })
 }
 
-fn write_study(args: &CrowdArgs, folder: &Path) -> Result<(), BenchError> {
+fn write_study(args: &CrowdArgs, name: &str, folder: &Path) -> Result<(), BenchError> {
     let CrowdArgs { trials, sleep, algorithm, .. } = args;
     let algorithm = if algorithm.starts_with('{') { algorithm.clone() } else { format!("\"{algorithm}\"") };
     let study = format!(
-        "[study]\nname = \"crowd\"\ntrials = {trials}\nbatch = 1\nalgorithm = {algorithm}\n\
+        "[study]\nname = \"{name}\"\ntrials = {trials}\nbatch = 1\nalgorithm = {algorithm}\n\
          [objective]\ncommand = [\"sh\", \"evaluate.sh\", \"{{x}}\", \"{{y}}\"]\n\
          [parameters]\nx = {{ type = \"float\", low = -5, high = 10 }}\ny = {{ type = \"float\", low = 0, high = 15 }}\n"
     );
@@ -173,8 +179,9 @@ struct Heard {
 }
 
 impl Runner {
-    fn start(program: &Path, folder: &Path, workers: usize) -> Result<Self, BenchError> {
+    fn start(program: &Path, args: &CrowdArgs, folder: &Path, workers: usize) -> Result<Self, BenchError> {
         let mut child = Command::new(program)
+            .envs(args.storage.iter().map(|url| ("NOREGRET_STORAGE", url)))
             .args(["run", "study.toml", "--json", "--workers", &workers.to_string()])
             .current_dir(folder)
             .stdin(Stdio::null())
