@@ -15,6 +15,8 @@ use crate::clock::Stopwatch;
 
 /// Connections of one process at most: a server has a hundred for all.
 const MOST: usize = 8;
+/// Connections that are kept while nobody uses them: one, so that sixty processes leave some for others.
+const KEPT: usize = 1;
 /// How long a call tries again before it gives up: longer than a server takes to restart, and no longer than a person waits. `run` goes on
 /// trying by itself.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -237,8 +239,11 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let mut kept = self.pool.lock();
         kept.lent -= 1;
-        kept.idle.extend(self.connection.take());
+        if kept.idle.len() < KEPT {
+            kept.idle.extend(self.connection.take());
+        }
         drop(kept);
         self.pool.freed.notify_one();
+        // What is not kept is closed here, where nobody waits for the lock.
     }
 }
