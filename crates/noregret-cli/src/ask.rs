@@ -8,11 +8,10 @@ use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
 use crate::common_args::{JsonArg, count};
 use crate::printable;
-use crate::study_file::Span;
 use crate::summary;
 use crate::target::StudyArgs;
-use crate::trial_json::TrialJson;
 use crate::{NothingLeft, UsageError};
+use noregret_files::study_file::Span;
 
 /// Flags of `noregret ask`.
 #[derive(Debug, clap::Args)]
@@ -73,13 +72,14 @@ pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
         budget: None,
         worker: "ask".into(),
         lease: args.lease.map(|span| span.0),
+        request: None,
     };
     let trials = shared.hand_out(&order, Timestamp::now()).map_err(nothing_left)?;
     let space = shared.study().space().clone();
     for trial in trials {
         let Some(record) = shared.ledger().record(trial.number) else { continue };
         if args.json.json {
-            serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
+            serde_json::to_writer(&mut *out, &record.described(&space))?;
             writeln!(out)?;
         } else {
             let id = record.id(&space).map_or(String::new(), |id| format!("{}  ", printable::line(&id)));

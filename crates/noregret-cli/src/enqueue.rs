@@ -14,7 +14,6 @@ use crate::points_file;
 use crate::printable;
 use crate::summary;
 use crate::target::{StudyArgs, Target};
-use crate::trial_json::TrialJson;
 
 /// Flags of `noregret enqueue`.
 #[derive(Debug, clap::Args)]
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &EnqueueArgs, out: &mut dyn Write) -> Result<(), Error> 
     for trial in queued {
         let Some(record) = shared.ledger().record(trial.number) else { continue };
         if args.json.json {
-            serde_json::to_writer(&mut *out, &TrialJson::new(record, &space))?;
+            serde_json::to_writer(&mut *out, &record.described(&space))?;
             writeln!(out)?;
         } else {
             let id = record.id(&space).map_or(String::new(), |id| format!("{}  ", printable::line(&id)));

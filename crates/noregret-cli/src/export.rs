@@ -13,7 +13,6 @@ use noregret_store::{Ledger, SharedStudy};
 use crate::UsageError;
 use crate::output_file;
 use crate::target::StudyArgs;
-use crate::trial_json::TrialJson;
 
 /// Flags of `noregret export`.
 #[derive(Debug, clap::Args)]
@@ -103,7 +102,7 @@ pub(crate) fn parameter_column(name: &str) -> String {
 fn json(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> io::Result<()> {
     for (i, record) in ledger.records().iter().enumerate() {
         out.write_all(if i == 0 { b"[\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &TrialJson::new(record, space))?;
+        serde_json::to_writer(&mut *out, &record.described(space))?;
     }
     out.write_all(if ledger.records().is_empty() { b"[]\n" } else { b"\n]\n" })
 }
@@ -127,9 +126,9 @@ fn csv(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Result<(), Error>
     ]);
     writer.write_record(header)?;
     for record in ledger.records() {
-        let trial = TrialJson::new(record, space);
+        let trial = record.described(space);
         let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-        let mut row = vec![trial.number.to_string(), trial.state.to_owned()];
+        let mut row = vec![trial.number.to_string(), trial.state.clone()];
         row.extend(space.as_pool().map(|_| trial.id.clone().unwrap_or_default()));
         row.extend(
             space
@@ -137,15 +136,11 @@ fn csv(ledger: &Ledger, space: &Space, out: &mut dyn Write) -> Result<(), Error>
                 .iter()
                 .map(|name| trial.params.get(name).map(ToString::to_string).unwrap_or_default()),
         );
-        row.extend([
-            number(trial.value),
-            number(trial.noise_var),
-            trial.reason.unwrap_or_default().to_owned(),
-        ]);
+        row.extend([number(trial.value), number(trial.noise_var), trial.reason.clone().unwrap_or_default()]);
         row.extend([trial.attempts.to_string(), trial.asked.clone()]);
         row.extend([trial.started.clone().unwrap_or_default(), trial.ended.clone().unwrap_or_default()]);
         row.push(number(trial.seconds));
-        let attrs = if trial.attrs.is_empty() { String::new() } else { serde_json::to_string(trial.attrs)? };
+        let attrs = if trial.attrs.is_empty() { String::new() } else { serde_json::to_string(&trial.attrs)? };
         row.push(attrs);
         writer.write_record(row)?;
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use noregret::study::Told;
 use noregret::{Algorithm, Pool, Space, Study};
+use noregret_files::{Allowed, StudyFile, again, pool_file};
 use noregret_store::{
     Definition, Entry, Evaluation, Event, HandOut, MemoryStore, SharedStudy, SpaceDefinition, SqliteStore,
     Store, Timestamp, records_of, tell_one,
@@ -17,10 +18,8 @@ use noregret_store::{
 use serde_json::Value as Json;
 
 use crate::run::{self, Template};
-use crate::study_file::StudyFile;
+use crate::summary;
 use crate::tell::import::read as read_results;
-use crate::trial_json::TrialJson;
-use crate::{pool_file, summary, target};
 
 /// A function to feed, by the name of its target and of its folder of seeds.
 pub type Check = fn(&[u8]);
@@ -54,7 +53,7 @@ pub fn study_file(bytes: &[u8]) {
             Ok(file) => {
                 let _ = serde_json::to_string(&file);
                 if let Ok(Some(space)) = file.space() {
-                    let _ = Template::parse(&file.objective.command, &space, None);
+                    let _ = Template::of_space(&file.objective.command, &space, None);
                     visit(&space);
                 }
             }
@@ -128,7 +127,7 @@ fn use_study(store: Arc<dyn Store>, name: &str) {
     let Ok(mut shared) = SharedStudy::resume(store, name, definition, space) else { return };
     let space = shared.study().space().clone();
     for record in shared.ledger().records() {
-        let _ = serde_json::to_string(&TrialJson::new(record, &space));
+        let _ = serde_json::to_string(&record.described(&space));
     }
     let is_modest = is_modest(&shared.definition().algorithm);
     if is_modest && let Ok(recommended) = shared.study().recommended() {
@@ -140,6 +139,7 @@ fn use_study(store: Arc<dyn Store>, name: &str) {
         budget: None,
         worker: "w".into(),
         lease: Some(Duration::from_mins(1)),
+        request: None,
     };
     for value in [0.5, -1.0] {
         let Ok(trials) = shared.hand_out(&order, NOW) else { return };
@@ -159,7 +159,7 @@ fn space_of(definition: &Definition) -> Option<Space> {
             Some(Space::pool(pool))
         }
         SpaceDefinition::Pool { .. } => None,
-        SpaceDefinition::Parameters { .. } => target::again(definition).ok().map(|(_, space)| space),
+        SpaceDefinition::Parameters { .. } => again(definition, Allowed::Any).ok().map(|(_, space)| space),
     }
 }
 

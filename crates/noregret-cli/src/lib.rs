@@ -19,19 +19,20 @@ mod manual;
 mod number;
 mod output_file;
 mod points_file;
-mod pool_file;
 mod printable;
 mod release;
 mod run;
 mod schema;
+mod serve;
 mod show;
-pub mod study_file;
+mod signals;
 mod summary;
 mod supervise;
 mod target;
 mod tell;
-mod trial_json;
+mod token;
 mod trials;
+mod worker;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -39,10 +40,9 @@ use std::process::ExitCode;
 use anyhow::Error;
 use clap::{CommandFactory, Parser, Subcommand};
 use noregret_bench::BenchError;
+use noregret_client::ClientError;
+use noregret_files::{DefineError, PoolFileError, StudyFileError};
 use noregret_store::StoreError;
-
-use pool_file::PoolFileError;
-use study_file::StudyFileError;
 
 /// Decides which experiments to run next: Bayesian optimisation of expensive things, in batches
 #[derive(Debug, Parser)]
@@ -60,6 +60,7 @@ Examples:
   noregret ask study.toml -n 8            trials to evaluate yourself
   noregret tell study.toml 3 0.31         the result of one of them
   noregret algorithms                     what there is to choose from
+  noregret serve study.toml               the same for workers on other machines
   noregret bench inexact --runs 3         a published experiment, repeated
 
 A study is named by its file, or by --study NAME --storage URL. Options can be set by variables such as
@@ -89,6 +90,12 @@ enum Command {
     Show(show::ShowArgs),
     /// Write all trials as CSV, JSON or Parquet
     Export(export::ExportArgs),
+    /// Serve studies over HTTP, for workers on other machines
+    Serve(serve::ServeArgs),
+    /// Evaluate the trials of a study that a server keeps
+    Worker(worker::WorkerArgs),
+    /// Make, list and revoke tokens for a server
+    Token(token::TokenArgs),
     /// List the algorithms, what each is for, and where it was published
     Algorithms(algorithms::AlgorithmsArgs),
     /// Print the JSON Schema of the study file
@@ -165,6 +172,9 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
         Command::Best(args) => best::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Export(args) => export::run(args, out),
+        Command::Serve(args) => serve::run(args, out),
+        Command::Worker(args) => worker::run(args, out),
+        Command::Token(args) => token::run(args, out),
         Command::Algorithms(args) => algorithms::run(args, out),
         Command::Schema => schema::run(out),
         Command::Bench(args) => bench::run(args, out),
@@ -184,8 +194,12 @@ fn exit_code(error: &Error) -> u8 {
     let is_usage = error.is::<UsageError>()
         || error.is::<StudyFileError>()
         || error.is::<PoolFileError>()
+        || error.is::<DefineError>()
         || error.downcast_ref::<run::StartError>().is_some_and(|error| !error.is_temporary())
         || error.is::<run::UnknownPlace>()
+        || error.is::<noregret_server::TokenError>()
+        || error.is::<noregret_server::ListenError>()
+        || error.downcast_ref::<ClientError>().is_some_and(is_usage_of_server)
         || error.downcast_ref::<BenchError>().is_some_and(BenchError::is_usage)
         || error.downcast_ref::<StoreError>().is_some_and(is_usage_of_store)
         || error.downcast_ref::<noregret::Error>().is_some_and(is_usage_of_library);
@@ -200,7 +214,13 @@ fn is_usage_of_store(error: &StoreError) -> bool {
             | StoreError::NoSuchStudy { .. }
             | StoreError::AnotherStudy { .. }
             | StoreError::Foreign { .. }
+            | StoreError::Refused { .. }
     ) || matches!(error, StoreError::Study(error) if is_usage_of_library(error))
+}
+
+/// Whether a server was asked for something that it does not have or allow, as opposed to one that cannot be reached.
+fn is_usage_of_server(error: &ClientError) -> bool {
+    error.problem().is_some_and(|problem| matches!(problem.status, 401 | 403 | 404))
 }
 
 /// Whether an argument was invalid, as opposed to a failure at run time.
@@ -239,7 +259,7 @@ mod tests {
     fn errors_have_exit_codes() {
         let unknown = BenchError::UnknownName { kind: "problem", name: "egg".into(), known: vec!["branin"] };
         assert_eq!(exit_code(&unknown.into()), 2);
-        let invalid = study_file::StudyFile::from_json("{}").unwrap_err();
+        let invalid = noregret_files::StudyFile::from_json("{}").unwrap_err();
         assert_eq!(exit_code(&invalid.into()), 2);
         assert_eq!(exit_code(&Error::msg("the disk is full")), 1);
     }

@@ -12,7 +12,6 @@ use crate::common_args::JsonArg;
 use crate::number::short;
 use crate::printable;
 use crate::say;
-use crate::trial_json::rfc3339;
 
 /// Entries read at a time.
 const PAGE: usize = 2_000;
@@ -141,6 +140,6 @@ fn listed(store: &dyn Store, name: &str) -> Result<Listed, Error> {
         running: ledger.running().count(),
         waiting: ledger.waiting().len(),
         best,
-        changed: rfc3339(changed),
+        changed: noregret_store::rfc3339(changed),
     })
 }

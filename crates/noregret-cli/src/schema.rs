@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Error;
 
-use crate::study_file::StudyFile;
+use noregret_files::StudyFile;
 
 pub(crate) const AFTER_HELP: &str = "\
 Example:

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::number::short;
 use crate::printable;
-use crate::trial_json::TrialJson;
 
 /// The best observed trial and the recommended one.
 pub(crate) struct Best<'a> {
@@ -19,15 +18,6 @@ pub(crate) struct Best<'a> {
     /// The candidate's name, in a pool.
     recommended_id: Option<String>,
     regret: Option<RemainingRegret>,
-}
-
-/// Shortens a text to `limit` characters, with dots for the rest.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
-    let mut short: String = text.chars().take(limit).collect();
-    if text.chars().nth(limit).is_some() {
-        short.push_str("...");
-    }
-    short
 }
 
 /// Why a trial failed, on one line: the reason and the last that it said on stderr.
@@ -64,7 +54,7 @@ pub(crate) fn best<'a>(shared: &mut SharedStudy, recommended: Option<&'a Recomme
     let mut lines = Vec::new();
     let mut observed = None;
     if let Some(record) = record {
-        let trial = TrialJson::new(record, &space);
+        let trial = record.described(&space);
         lines.push(format!(
             "best observed  {}  {}",
             trial.value.map(short).unwrap_or_default(),

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Error};
 use noregret::Space;
-use noregret_store::{Definition, SharedStudy, SpaceDefinition, StorageUrl, Store, StoreError, Timestamp};
+use noregret_files::{Allowed, StudyFile, again, define};
+use noregret_store::{Definition, SharedStudy, StorageUrl, Store, StoreError, Timestamp};
 
 use crate::UsageError;
-use crate::pool_file;
-use crate::study_file::{PoolSection, StudyFile, StudyFileError};
 
 /// Flags that name a study.
 #[derive(Debug, clap::Args)]
@@ -20,7 +19,8 @@ pub(crate) struct StudyArgs {
     /// Name of a study in the storage, where no file is given
     #[arg(long, value_name = "NAME", env = "NOREGRET_STUDY")]
     pub(crate) study: Option<String>,
-    /// Where studies are kept: `sqlite:///path.db`, `postgresql://user@host/database` or `memory:` [default: noregret.db beside the
+    /// Where studies are kept: `sqlite:///path.db`, `postgresql://user@host/database`,
+    /// `http://host:7377` (with `NOREGRET_TOKEN`) or `memory:` [default: noregret.db beside the
     /// study file]
     #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE", hide_env_values = true)]
     pub(crate) storage: Option<StorageUrl>,
@@ -69,14 +69,14 @@ impl Target {
     /// of trials in its log, unless the file has more.
     pub(crate) fn open(&self) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
-        let (definition, space) = define(file, folder)?;
+        let (definition, space) = define(file, folder, Allowed::Any)?;
         Ok(SharedStudy::open(self.url.open()?, &self.name, &definition, space)?)
     }
 
     /// The same, with a new total number of trials, more or fewer than before.
     pub(crate) fn open_for(&self, trials: usize) -> Result<SharedStudy, Error> {
         let Some((file, folder)) = &self.file else { return self.open_existing() };
-        let (mut definition, space) = define(file, folder)?;
+        let (mut definition, space) = define(file, folder, Allowed::Any)?;
         definition.trials = Some(trials);
         let mut shared = SharedStudy::open(self.url.open()?, &self.name, &definition, space)?;
         shared.plan(trials, Timestamp::now())?;
@@ -103,8 +103,8 @@ impl Target {
     pub(crate) fn defined(&self, store: &dyn Store) -> Result<(Definition, Space), Error> {
         let definition = SharedStudy::first_definition(store, &self.name, &self.url.to_string())?;
         let (now, space) = match &self.file {
-            Some((file, folder)) => define(file, folder)?,
-            None => again(&definition)?,
+            Some((file, folder)) => define(file, folder, Allowed::Any)?,
+            None => again(&definition, Allowed::Any)?,
         };
         match definition.difference(&now) {
             None => Ok((definition, space)),
@@ -133,63 +133,6 @@ impl Target {
             return opened.with_context(|| format!("study `{}` has no trials yet", self.name));
         }
         opened
-    }
-}
-
-/// The definition and the space of a study file.
-fn define(file: &StudyFile, folder: &Path) -> Result<(Definition, Space), Error> {
-    let (space_definition, space) = match (&file.pool, file.space().map_err(StudyFileError::from)?) {
-        (Some(section), _) => pool(section, folder)?,
-        (None, Some(space)) => {
-            let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
-            let constraints = file.constraints.iter().map(|(name, rule)| (name.clone(), Some(rule.clone())));
-            (SpaceDefinition::Parameters { parameters, constraints: constraints.collect() }, space)
-        }
-        (None, None) => unreachable!("invariant: a study file has parameters, a pool or a test problem"),
-    };
-    let definition = Definition {
-        version: Definition::VERSION,
-        direction: file.study.direction,
-        seed: file.study.seed,
-        algorithm: file.study.algorithm.0.clone(),
-        duplicates: file.study.duplicates,
-        trials: file.study.trials.and_then(|n| usize::try_from(n.get()).ok()),
-        space: space_definition,
-    };
-    Ok((definition, space))
-}
-
-fn pool(section: &PoolSection, folder: &Path) -> Result<(SpaceDefinition, Space), Error> {
-    let path = folder.join(&section.file);
-    let path = path.canonicalize().unwrap_or(path);
-    let pool = pool_file::read(&path, &section.features, section.id.as_deref())?;
-    let definition = SpaceDefinition::Pool {
-        file: path.display().to_string(),
-        features: pool.names().to_vec(),
-        id: section.id.clone(),
-        rows: pool.len(),
-        digest: pool.digest(),
-    };
-    Ok((definition, Space::pool(pool)))
-}
-
-/// The current definition, in case the pool's file has changed, and its space.
-pub(crate) fn again(definition: &Definition) -> Result<(Definition, Space), Error> {
-    match &definition.space {
-        SpaceDefinition::Parameters { parameters, constraints } => {
-            let rules = constraints.iter().filter_map(|(name, rule)| Some((name.clone(), rule.clone()?)));
-            let space = Space::from_params(parameters.clone(), rules)?;
-            Ok((definition.clone(), space))
-        }
-        SpaceDefinition::Pool { file, .. } if file.is_empty() => {
-            let problem = "the candidates of this study are kept by the Python program that made it: look at it from there";
-            Err(UsageError::new(problem).into())
-        }
-        SpaceDefinition::Pool { file, features, id, .. } => {
-            let section = PoolSection { file: file.into(), features: features.clone(), id: id.clone() };
-            let (space_definition, space) = pool(&section, Path::new(""))?;
-            Ok((Definition { space: space_definition, ..definition.clone() }, space))
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Error;
 use clap::ValueEnum;
 use noregret_bench::report::Table;
+use noregret_client::api::Trial as TrialJson;
 use noregret_store::{TrialRecord, records_of};
 
 use crate::common_args::JsonArg;
@@ -12,7 +13,6 @@ use crate::number::short;
 use crate::printable;
 use crate::summary;
 use crate::target::StudyArgs;
-use crate::trial_json::TrialJson;
 
 /// Trials read and printed at a time: memory does not grow with the study.
 const PAGE: u64 = 1_000;
@@ -58,11 +58,8 @@ pub(crate) fn run(args: &TrialsArgs, out: &mut dyn Write) -> Result<(), Error> {
     for first in (0..).step_by(usize::try_from(PAGE).unwrap_or(usize::MAX)) {
         let records = records_of(&*store, &target.name, first..first + PAGE)?;
         let is_last = (records.len() as u64) < PAGE;
-        let chosen: Vec<TrialJson<'_>> = records
-            .iter()
-            .filter(|record| wanted(record))
-            .map(|record| TrialJson::new(record, &space))
-            .collect();
+        let chosen: Vec<TrialJson> =
+            records.iter().filter(|record| wanted(record)).map(|record| record.described(&space)).collect();
         if args.json.json {
             for trial in &chosen {
                 serde_json::to_writer(&mut *out, trial)?;
@@ -78,7 +75,7 @@ pub(crate) fn run(args: &TrialsArgs, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
+fn table(trials: &[TrialJson], pool: bool) -> Table {
     let failures = trials.iter().any(|trial| trial.reason.is_some());
     let mut header =
         vec!["trial", "state", "value", "seconds", if pool { "candidate" } else { "parameters" }];
@@ -89,10 +86,13 @@ fn table(trials: &[TrialJson<'_>], pool: bool) -> Table {
         let seconds = trial.seconds.map_or(String::new(), |seconds| format!("{seconds:.2}"));
         let id = trial.id.as_deref().map(|id| printable::line(id).into_owned());
         let what = id.unwrap_or_else(|| summary::params(&trial.params));
-        let mut row = vec![trial.number.to_string(), trial.state.to_owned(), value, seconds, what];
+        let mut row = vec![trial.number.to_string(), trial.state.clone(), value, seconds, what];
         if failures {
-            let why = trial.reason.map_or(String::new(), |reason| summary::failure(reason, trial.stderr));
-            row.push(summary::shortened(&why, SHOWN));
+            let why = trial
+                .reason
+                .as_deref()
+                .map_or(String::new(), |reason| summary::failure(reason, &trial.stderr));
+            row.push(noregret_files::shortened(&why, SHOWN));
         }
         table.row(row);
     }

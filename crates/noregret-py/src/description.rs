@@ -38,6 +38,7 @@ impl Description<'_> {
             duplicates: duplicates(&self.duplicates)?,
             trials: self.trials,
             space,
+            assignment: None,
         })
     }
 }

@@ -95,6 +95,7 @@ impl Study {
             budget: None,
             worker: if own { this_worker() } else { NOBODY.into() },
             lease: lease.transpose()?,
+            request: None,
         };
         let asked = self.think(py, move |state| {
             state.shared.catch_up()?;
@@ -107,7 +108,14 @@ impl Study {
 
     /// Puts trials of processes that have died back into the queue.
     fn recover(&self, py: Python<'_>) -> PyResult<()> {
-        let order = HandOut { wanted: 0, batch: Some(1), budget: None, worker: this_worker(), lease: None };
+        let order = HandOut {
+            wanted: 0,
+            batch: Some(1),
+            budget: None,
+            worker: this_worker(),
+            lease: None,
+            request: None,
+        };
         self.with(py, |state| {
             state.shared.catch_up()?;
             state.shared.hand_out(&order, Timestamp::now()).map(drop)

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::Event;
+use crate::{Entry, Event, Timestamp};
 
 /// The fields of a proposal that are compared with those of an earlier one.
 const STATE: [&str; 2] = ["memo", "diagnostics"];
@@ -79,6 +79,34 @@ pub(crate) fn decode(
             serde_json::from_value(body).map_err(|error| error.to_string())
         }
     }
+}
+
+/// Entries as they are sent together: a proposal may refer to an earlier one among them.
+pub fn write_page(
+    study: &str,
+    entries: &[(u64, Entry)],
+) -> Result<Vec<(u64, i64, String)>, serde_json::Error> {
+    let mut basis = None;
+    let write = |(position, entry): &(u64, Entry)| {
+        let (text, whole) = encode(&entry.event, study, *position, basis.as_ref())?;
+        basis = whole.or(basis.take());
+        Ok((*position, entry.time.0, text))
+    };
+    entries.iter().map(write).collect()
+}
+
+/// Reads them again. An error comes with the position of the entry.
+pub fn read_page<'a>(
+    study: &str,
+    texts: impl Iterator<Item = (u64, i64, &'a str)>,
+) -> Result<Vec<(u64, Entry)>, (u64, String)> {
+    let mut basis = None;
+    let read = |(position, time, text): (u64, i64, &str)| {
+        let find = |at| Err(format!("it refers to entry {at}, which was not sent"));
+        let event = decode(text, study, position, &mut basis, find).map_err(|problem| (position, problem))?;
+        Ok((position, Entry { time: Timestamp(time), event }))
+    };
+    texts.map(read).collect()
 }
 
 fn plain_json(text: &str) -> Result<Json, String> {

@@ -1,5 +1,7 @@
 //! What a study was made from: the first entry of its log.
 
+use std::num::NonZeroUsize;
+
 use indexmap::IndexMap;
 use noregret::{Algorithm, Direction, Duplicates, Param};
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,22 @@ pub struct Definition {
     pub trials: Option<usize>,
     /// Where to search.
     pub space: SpaceDefinition,
+    /// What workers on other machines are to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Box<Assignment>>,
+}
+
+/// What a worker that has no study file needs to know of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The section `[objective]` of the study file: the log only keeps it.
+    pub objective: serde_json::Value,
+    /// Points decided on together; without a number the algorithm says how many may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<NonZeroUsize>,
+    /// No more trials once the estimate of what could still be gained is below this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_when_regret_below: Option<f64>,
 }
 
 /// Where a study searches.
@@ -167,6 +185,7 @@ mod tests {
             duplicates: Duplicates::Avoid,
             trials: None,
             space: SpaceDefinition::Parameters { parameters, constraints: IndexMap::new() },
+            assignment: None,
         }
     }
 

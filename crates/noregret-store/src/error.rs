@@ -33,6 +33,8 @@ pub enum StoreError {
     Write { place: String, problem: String },
     #[error("{place} cannot be read: {problem}")]
     Read { place: String, problem: String },
+    #[error("{place} refuses: {problem}")]
+    Refused { place: String, problem: String },
     #[error(
         "{place} is no longer the database that was opened: {problem}; what was written to it may be gone"
     )]

@@ -147,6 +147,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
+    /// What was written just before was wanted by a request from another machine. Whoever repeats the request, because the answer was
+    /// lost, gets the same answer, and nothing is written again.
+    Requested(Requested),
+    /// The study was put away, or taken out again.
+    Archived {
+        /// Whether it is away.
+        archived: bool,
+    },
     /// A result from elsewhere, never asked for, as trial `number`.
     Added {
         /// The next number.
@@ -157,11 +165,31 @@ pub enum Event {
     },
 }
 
+/// A request that was done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requested {
+    /// The name that its sender gave it.
+    pub key: String,
+    /// A digest of what it said: the same name for something else is a mistake.
+    pub digest: u64,
+    /// The trials that it was about, or that came of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<u64>,
+    /// What became of it, in a word, if trials do not say it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub result: String,
+}
+
 impl Event {
     /// The trials that this concerns.
     pub fn trials(&self) -> Range<u64> {
         match self {
-            Self::Defined(_) | Self::Planned(_) | Self::Claimed { .. } | Self::Renewed { .. } => 0..0,
+            Self::Defined(_)
+            | Self::Planned(_)
+            | Self::Claimed { .. }
+            | Self::Renewed { .. }
+            | Self::Requested(_)
+            | Self::Archived { .. } => 0..0,
             Self::Asked(proposed) => {
                 proposed.first..proposed.first.saturating_add(proposed.asked.choices.len() as u64)
             }
@@ -194,6 +222,7 @@ impl Event {
             | Self::Told { .. }
             | Self::Failed { .. }
             | Self::Late { .. }
+            | Self::Archived { .. }
             | Self::Added { .. } => true,
             // A process dies in a power cut, too; a person has the trial on paper.
             Self::Leased { worker, .. } => !is_process(worker),
@@ -201,6 +230,7 @@ impl Event {
             | Self::Claimed { .. }
             | Self::Renewed { .. }
             | Self::Released { .. }
+            | Self::Requested(_)
             | Self::Retried { .. } => false,
         }
     }
@@ -220,6 +250,8 @@ impl Event {
             | Self::Renewed { .. }
             | Self::Released { .. }
             | Self::Retried { .. }
+            | Self::Requested(_)
+            | Self::Archived { .. }
             | Self::Late { .. } => None,
         }
     }
@@ -244,6 +276,9 @@ mod tests {
 {"told":{"number":3,"value":0.5,"noise_var":0.25,"attrs":{"epochs":7},"seconds":2.0}}
 {"failed":{"number":3,"reason":"r","stderr":"e","seconds":2.0}}
 {"late":{"number":3,"value":0.5,"noise_var":0.25}}
+{"requested":{"key":"k","digest":7,"trials":[3]}}
+{"requested":{"key":"k","digest":7,"result":"complete"}}
+{"archived":{"archived":true}}
 {"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25],"row":2},"value":0.5,"noise_var":0.25}}
 {"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25]},"value":"NaN"}}"#;
 

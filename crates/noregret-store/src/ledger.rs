@@ -1,8 +1,11 @@
 //! All trials of a study and who works on which: a fold over the whole log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::{Entry, Event, Lease, Timestamp, TrialRecord, TrialStatus};
+use crate::{Entry, Event, Lease, Requested, Timestamp, TrialRecord, TrialStatus};
+
+/// Requests that are remembered: whoever repeats one does so within minutes.
+const REMEMBERED: usize = 10_000;
 
 /// A process that wants new points.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +31,10 @@ pub struct Ledger {
     model_seconds: f64,
     /// How long the last proposal took.
     last_seconds: f64,
+    /// Requests that were done, by their keys, and the keys in their order.
+    requests: BTreeMap<String, Requested>,
+    keys: VecDeque<String>,
+    archived: bool,
 }
 
 impl Ledger {
@@ -43,6 +50,11 @@ impl Ledger {
                 self.claim(Claim { worker: worker.clone(), wanted: *wanted, until: *until });
                 return;
             }
+            Event::Requested(requested) => {
+                self.remember(requested);
+                return;
+            }
+            Event::Archived { archived } => self.archived = *archived,
             Event::Enqueued { .. } => self.asked += 1,
             Event::Added { .. } => self.added += 1,
             Event::Renewed { .. } => {
@@ -87,6 +99,27 @@ impl Ledger {
             None if claim.wanted == 0 => {}
             None => self.claims.push(claim),
         }
+    }
+
+    fn remember(&mut self, requested: &Requested) {
+        if self.requests.insert(requested.key.clone(), requested.clone()).is_none() {
+            self.keys.push_back(requested.key.clone());
+        }
+        if self.keys.len() > REMEMBERED
+            && let Some(oldest) = self.keys.pop_front()
+        {
+            self.requests.remove(&oldest);
+        }
+    }
+
+    /// The request of this key, if it was done and is not long ago.
+    pub fn request(&self, key: &str) -> Option<&Requested> {
+        self.requests.get(key)
+    }
+
+    /// Whether the study was put away.
+    pub fn is_archived(&self) -> bool {
+        self.archived
     }
 
     fn count(&mut self, status: &TrialStatus, by: i64) {

@@ -1,4 +1,4 @@
-//! The event log of a study: kept in memory, in SQLite or in PostgreSQL, shared by any number of processes.
+//! The event log of a study: kept in memory, in SQLite, in PostgreSQL or by a server, shared by any number of processes.
 //!
 //! A [`Store`] appends entries and reads them back, and knows nothing of what they mean. Everything else is a fold over
 //! the log, written once: [`TrialRecord`] and [`Ledger`] follow trials through leases, retries and results, and
@@ -15,6 +15,7 @@ mod clock;
 mod definition;
 mod error;
 mod event;
+mod http;
 mod ledger;
 mod memory;
 mod postgres;
@@ -22,6 +23,7 @@ mod proposed;
 mod shared;
 mod sqlite;
 mod trial;
+mod trial_json;
 mod url;
 mod worker;
 
@@ -29,20 +31,24 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
+pub use abridged::{read_page, write_page};
 pub use clock::Timestamp;
-pub use definition::{Definition, SpaceDefinition};
+pub use definition::{Assignment, Definition, SpaceDefinition};
 pub use error::StoreError;
-pub use event::{Attrs, Entry, Event, can_be_kept};
+pub use event::{Attrs, Entry, Event, Requested, can_be_kept};
+pub use http::HttpStore;
 pub use ledger::Ledger;
 pub use memory::MemoryStore;
 pub use noregret::study::Verdict;
 pub use postgres::{PostgresStore, PostgresUrl};
 pub use proposed::Proposed;
 pub use shared::{
-    Draft, Evaluation, ExternalResult, HandOut, Next, SharedStudy, Skew, Task, records_of, tell_one,
+    Draft, Evaluation, ExternalResult, HandOut, LogKeeper, Next, Request, SharedStudy, Skew, Statement, Task,
+    records_of, tell_one,
 };
 pub use sqlite::SqliteStore;
 pub use trial::{Lease, TrialRecord, TrialStatus};
+pub use trial_json::rfc3339;
 pub use url::StorageUrl;
 pub use worker::{is_dead, this_worker};
 

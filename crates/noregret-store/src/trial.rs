@@ -188,6 +188,8 @@ impl TrialRecord {
             Event::Defined(_)
             | Event::Planned(_)
             | Event::Claimed { .. }
+            | Event::Requested(_)
+            | Event::Archived { .. }
             | Event::Asked(_)
             | Event::Enqueued { .. }
             | Event::Added { .. } => {}

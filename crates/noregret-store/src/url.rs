@@ -1,11 +1,13 @@
-//! Where studies are kept, in one line: `memory:`, `sqlite:///path.db`, `postgresql://user@host/database`.
+//! Where studies are kept, in one line: `memory:`, `sqlite:///path.db`, `postgresql://user@host/database`, `http://host:7377`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{MemoryStore, PostgresStore, PostgresUrl, SqliteStore, Store, StoreError};
+use noregret_client::ServerUrl;
+
+use crate::{HttpStore, MemoryStore, PostgresStore, PostgresUrl, SqliteStore, Store, StoreError};
 
 /// A storage, by its address.
 ///
@@ -19,6 +21,8 @@ pub enum StorageUrl {
     Sqlite(PathBuf),
     /// In a PostgreSQL database.
     Postgres(Box<PostgresUrl>),
+    /// On a noregret server.
+    Http(ServerUrl),
 }
 
 impl StorageUrl {
@@ -28,6 +32,7 @@ impl StorageUrl {
             Self::Memory => Arc::new(MemoryStore::default()),
             Self::Sqlite(path) => Arc::new(SqliteStore::open(path).map_err(|e| hint(path, e))?),
             Self::Postgres(url) => Arc::new(PostgresStore::open(url)?),
+            Self::Http(url) => Arc::new(HttpStore::open(url, None)?),
         })
     }
 
@@ -41,14 +46,14 @@ impl StorageUrl {
         match self {
             Self::Memory => self.open(),
             Self::Sqlite(path) => Ok(Arc::new(SqliteStore::open_to_read(path).map_err(|e| hint(path, e))?)),
-            Self::Postgres(_) => self.open_existing(),
+            Self::Postgres(_) | Self::Http(_) => self.open_existing(),
         }
     }
 
     /// Opens it if there is one.
     pub fn open_existing(&self) -> Result<Arc<dyn Store>, StoreError> {
         match self {
-            Self::Memory => self.open(),
+            Self::Memory | Self::Http(_) => self.open(),
             Self::Sqlite(path) => Ok(Arc::new(SqliteStore::open_existing(path).map_err(|e| hint(path, e))?)),
             Self::Postgres(url) => Ok(Arc::new(PostgresStore::open_existing(url)?)),
         }
@@ -97,8 +102,15 @@ impl FromStr for StorageUrl {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Ok(Self::Postgres(Box::new(url.parse()?)));
         }
+        if url.starts_with("http://") || url.starts_with("https://") {
+            let refused = |error: noregret_client::ClientError| match error {
+                noregret_client::ClientError::Url { problem, .. } => refuse(&problem),
+                other => refuse(&other.to_string()),
+            };
+            return Ok(Self::Http(url.parse().map_err(refused)?));
+        }
         Err(refuse(
-            "write sqlite:///path.db, sqlite:////absolute/path.db, postgresql://user@host/database or memory:",
+            "write sqlite:///path.db, sqlite:////absolute/path.db, postgresql://user@host/database, http://host:7377 or memory:",
         ))
     }
 }
@@ -109,6 +121,7 @@ impl fmt::Display for StorageUrl {
             Self::Memory => f.write_str("memory:"),
             Self::Sqlite(path) => write!(f, "sqlite:///{}", path.display()),
             Self::Postgres(url) => url.fmt(f),
+            Self::Http(url) => url.fmt(f),
         }
     }
 }

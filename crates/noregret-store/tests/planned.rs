@@ -23,6 +23,7 @@ fn definition(trials: Option<usize>) -> Definition {
         algorithm: Algorithm::default(),
         duplicates: Duplicates::Avoid,
         trials,
+        assignment: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
     }
 }
@@ -45,7 +46,7 @@ fn value(trial: &Trial) -> f64 {
 
 /// A round of two trials, with a limit to handing out that says nothing of the study's plan.
 fn play(shared: &mut SharedStudy, budget: Option<u64>) {
-    let order = HandOut { wanted: 2, batch: Some(2), budget, worker: "w".into(), lease: None };
+    let order = HandOut { wanted: 2, batch: Some(2), budget, worker: "w".into(), lease: None, request: None };
     for trial in shared.hand_out(&order, NOW).unwrap() {
         let told = Evaluation::value(value(&trial));
         shared.tell(&[(trial.number, told)], None, NOW).unwrap();

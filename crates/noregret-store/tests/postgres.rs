@@ -73,6 +73,7 @@ fn definition() -> Definition {
         duplicates: Duplicates::Avoid,
         trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into() },
+        assignment: None,
     }
 }
 
@@ -99,6 +100,7 @@ fn evaluated(address: &str, trials: Option<u64>, is_over: &AtomicBool) -> u64 {
                     budget: trials,
                     worker: name.clone(),
                     lease: Some(Duration::from_mins(10)),
+                    request: None,
                 };
                 while !is_over.load(Ordering::SeqCst) {
                     let taken = study.hand_out(&order, Timestamp::now()).unwrap();
@@ -145,7 +147,14 @@ fn suggestions_are_those_of_other_stores() {
     let suggested = stores.map(|store| {
         let definition = Definition { algorithm: Algorithm::by_name("auto").unwrap(), ..definition() };
         let mut shared = SharedStudy::open(Arc::clone(&store), "study", &definition, space()).unwrap();
-        let order = HandOut { wanted: 2, batch: Some(2), budget: None, worker: "w".into(), lease: None };
+        let order = HandOut {
+            wanted: 2,
+            batch: Some(2),
+            budget: None,
+            worker: "w".into(),
+            lease: None,
+            request: None,
+        };
         for _ in 0..8 {
             for trial in shared.hand_out(&order, Timestamp(0)).unwrap() {
                 let value = Evaluation::value((trial.numbers()[0] - 0.3).powi(2));

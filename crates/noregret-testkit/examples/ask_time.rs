@@ -27,6 +27,7 @@ fn main() -> Result<(), noregret_store::StoreError> {
         duplicates: Duplicates::Avoid,
         trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
+        assignment: None,
     };
     let mut study = SharedStudy::open(Arc::new(MemoryStore::default()), "s", &definition, space.clone())?;
     // Additive recurrences with the square roots of primes: the same points in any language.
@@ -38,7 +39,8 @@ fn main() -> Result<(), noregret_store::StoreError> {
     };
     let results = (1..=200).map(added).collect::<Result<Vec<_>, _>>()?;
     study.add(&results, Timestamp::now())?;
-    let order = HandOut { wanted: 1, batch: Some(1), budget: None, worker: "ask".into(), lease: None };
+    let order =
+        HandOut { wanted: 1, batch: Some(1), budget: None, worker: "ask".into(), lease: None, request: None };
     for _ in 0..30 {
         let begin = Instant::now();
         let trials = study.hand_out(&order, Timestamp::now())?;

@@ -197,5 +197,12 @@ fn note(told: &mut BTreeMap<u64, f64>, number: u64, evaluation: &Evaluation, ver
 }
 
 fn order(worker: &str) -> HandOut {
-    HandOut { wanted: 1, batch: Some(1), budget: Some(TRIALS), worker: worker.into(), lease: Some(LEASE) }
+    HandOut {
+        wanted: 1,
+        batch: Some(1),
+        budget: Some(TRIALS),
+        worker: worker.into(),
+        lease: Some(LEASE),
+        request: None,
+    }
 }

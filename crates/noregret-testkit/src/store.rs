@@ -20,6 +20,11 @@ pub fn conforms(make: &dyn Fn() -> Arc<dyn Store>) {
     finds_the_entries_of_trials(&*make());
     takes_many_writers(&make());
     every_event_reads_back(&*make());
+    shares_studies(make);
+}
+
+/// The part of it that is about studies: also for a store that takes no logs without one.
+pub fn shares_studies(make: &dyn Fn() -> Arc<dyn Store>) {
     goes_on_where_it_stopped(&make());
     counts_nothing_twice(&make());
     returns_lost_trials_to_the_queue(&make());
@@ -157,6 +162,7 @@ fn definition() -> Definition {
         duplicates: Duplicates::Avoid,
         trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into() },
+        assignment: None,
     }
 }
 
@@ -174,7 +180,7 @@ pub(crate) fn open_quick(store: &Arc<dyn Store>) -> Result<SharedStudy, StoreErr
 
 fn order(wanted: usize, worker: &str) -> HandOut {
     let lease = Some(Duration::from_mins(1));
-    HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease }
+    HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease, request: None }
 }
 
 const NOW: Timestamp = Timestamp(1_000_000);
@@ -310,8 +316,9 @@ fn hands_out_the_users_own_points_first(store: &Arc<dyn Store>) {
 #[expect(clippy::disallowed_methods, reason = "it measures how long somebody waits")]
 fn wakes_who_waits(store: &Arc<dyn Store>) {
     const LONG: Duration = Duration::from_secs(20);
-    store.append("s", 0, &[entry(0)]).unwrap();
-    store.append("other", 0, &[entry(0)]).unwrap();
+    let defined = Entry { time: NOW, event: Event::Defined(Box::new(definition())) };
+    store.append("s", 0, std::slice::from_ref(&defined)).unwrap();
+    store.append("other", 0, &[defined]).unwrap();
     let begin = Instant::now();
     store.wait("s", 0, LONG).unwrap();
     assert!(begin.elapsed() < LONG / 4, "there is something new already: {:?}", begin.elapsed());
@@ -321,9 +328,10 @@ fn wakes_who_waits(store: &Arc<dyn Store>) {
     let writer = Arc::clone(store);
     let thread = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
-        writer.append("other", 1, &[entry(1)]).unwrap();
+        let renewed = Entry { time: NOW, event: Event::Renewed { worker: "w".into(), until: NOW } };
+        writer.append("other", 1, std::slice::from_ref(&renewed)).unwrap();
         thread::sleep(Duration::from_millis(300));
-        writer.append("s", 1, &[entry(1)]).unwrap();
+        writer.append("s", 1, &[renewed]).unwrap();
     });
     let begin = Instant::now();
     while store.last("s").unwrap() == 1 {

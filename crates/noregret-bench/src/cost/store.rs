@@ -167,6 +167,7 @@ fn open_with(
         algorithm,
         duplicates: Duplicates::Avoid,
         trials: None,
+        assignment: None,
         space: SpaceDefinition::Parameters {
             parameters: parameters.into_iter().collect(),
             constraints: [].into(),
@@ -193,7 +194,7 @@ fn bytes_with_model(trials: usize, folder: &Path) -> Result<f64, BenchError> {
 
 fn order(n: usize) -> HandOut {
     let lease = Some(Duration::from_hours(1));
-    HandOut { wanted: n, batch: Some(1), budget: None, worker: this_worker(), lease }
+    HandOut { wanted: n, batch: Some(1), budget: None, worker: this_worker(), lease, request: None }
 }
 
 /// Medians of asking and telling one trial at a time, in milliseconds.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Error;
 use noregret::{Param, Params, Space, Value};
+use noregret_client::api::Trial as TrialJson;
 use noregret_store::{Ledger, Timestamp, TrialRecord};
 use parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -13,7 +14,6 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::parameter_column;
-use crate::trial_json::TrialJson;
 
 /// A column before it is written.
 enum ColumnData {
@@ -73,15 +73,14 @@ fn put<T: DataType>(
 }
 
 fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, ColumnData)> {
-    let trials: Vec<TrialJson<'_>> = records.iter().map(|record| TrialJson::new(record, space)).collect();
+    let trials: Vec<TrialJson> = records.iter().map(|record| record.described(space)).collect();
     let text = |text: &str| Some(ByteArray::from(text));
     let time = |time: Timestamp| Some(time.0);
     let count = |n: u64| i64::try_from(n).ok();
-    let attrs =
-        |t: &TrialJson<'_>| text(&serde_json::to_string(t.attrs).ok().filter(|_| !t.attrs.is_empty())?);
+    let attrs = |t: &TrialJson| text(&serde_json::to_string(&t.attrs).ok().filter(|_| !t.attrs.is_empty())?);
     let mut columns = vec![
         ("number".to_owned(), ColumnData::Integers(trials.iter().map(|t| count(t.number)).collect())),
-        ("state".to_owned(), ColumnData::Texts(trials.iter().map(|t| text(t.state)).collect())),
+        ("state".to_owned(), ColumnData::Texts(trials.iter().map(|t| text(&t.state)).collect())),
     ];
     if space.as_pool().is_some() {
         let ids = trials.iter().map(|t| t.id.as_deref().and_then(text)).collect();
@@ -99,7 +98,7 @@ fn columns(records: &[TrialRecord], space: &Space) -> Vec<(String, ColumnData)> 
     let more = [
         ("value", ColumnData::Floats(trials.iter().map(|t| t.value).collect())),
         ("noise_var", ColumnData::Floats(trials.iter().map(|t| t.noise_var).collect())),
-        ("reason", ColumnData::Texts(trials.iter().map(|t| t.reason.and_then(text)).collect())),
+        ("reason", ColumnData::Texts(trials.iter().map(|t| t.reason.as_deref().and_then(text)).collect())),
         ("attempts", ColumnData::Integers(trials.iter().map(|t| count(t.attempts.into())).collect())),
         ("asked", ColumnData::Times(records.iter().map(|r| time(r.asked)).collect())),
         ("started", ColumnData::Times(records.iter().map(|r| r.started.and_then(time)).collect())),

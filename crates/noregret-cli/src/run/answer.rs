@@ -3,8 +3,6 @@
 use noregret::study::NOISE_VARIANCES;
 use noregret_store::{Attrs, can_be_kept};
 
-use crate::summary;
-
 /// The longest last line that is read: far more than any number needs, and enough for attributes.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
@@ -78,7 +76,7 @@ fn object(line: &str) -> Result<Answer, String> {
 /// The beginning of a line, in quotes.
 fn shortened(line: &str) -> String {
     const SHOWN: usize = 80;
-    format!("{:?}", summary::shortened(line, SHOWN))
+    format!("{:?}", noregret_files::shortened(line, SHOWN))
 }
 
 #[cfg(test)]

@@ -32,13 +32,23 @@ pub(crate) struct UnknownPlace {
 
 impl Template {
     /// Parses the words of a command. `id` is the column of a pool's ids; its name is a placeholder besides `id`.
-    pub(crate) fn parse(words: &[String], space: &Space, id: Option<&str>) -> Result<Self, UnknownPlace> {
-        let is_id = |name: &str| space.as_pool().is_some() && (name == "id" || Some(name) == id);
+    pub(crate) fn of_space(words: &[String], space: &Space, id: Option<&str>) -> Result<Self, UnknownPlace> {
+        Self::parse(words, space.names(), space.as_pool().is_some(), id)
+    }
+
+    /// The same by the names of the parameters.
+    pub(crate) fn parse(
+        words: &[String],
+        names: &[String],
+        is_pool: bool,
+        id: Option<&str>,
+    ) -> Result<Self, UnknownPlace> {
+        let is_id = |name: &str| is_pool && (name == "id" || Some(name) == id);
         let piece = |name: &str, word: &str| {
             if is_id(name) {
                 Ok(Piece::Id)
             } else {
-                let nearest = nearest(name, space.names().iter().map(String::as_str));
+                let nearest = nearest(name, names.iter().map(String::as_str));
                 Err(UnknownPlace { name: name.into(), word: word.into(), nearest })
             }
         };
@@ -53,7 +63,7 @@ impl Template {
                 let known = |name: &&String| {
                     rest[1..].strip_prefix(name.as_str()).is_some_and(|r| r.starts_with('}'))
                 };
-                if let Some(name) = space.names().iter().find(known) {
+                if let Some(name) = names.iter().find(known) {
                     if !text.is_empty() {
                         pieces.push(Piece::Text(std::mem::take(&mut text)));
                     }
@@ -111,7 +121,7 @@ mod tests {
             space = space.categorical(*name, [*value]);
         }
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
-        let template = Template::parse(&words, &space.build().unwrap(), None).unwrap();
+        let template = Template::of_space(&words, &space.build().unwrap(), None).unwrap();
         let params: Params = params.iter().copied().collect();
         template.fill(&Trial { number: 0, params, row: None, state: TrialState::Running }, None)
     }
@@ -135,7 +145,7 @@ mod tests {
     #[test]
     fn unknown_places_are_errors() {
         let space = Space::builder().float("lr", 0.0, 1.0).build().unwrap();
-        let error = Template::parse(&["{lrr}".to_owned()], &space, None).unwrap_err().to_string();
+        let error = Template::of_space(&["{lrr}".to_owned()], &space, None).unwrap_err().to_string();
         assert!(error.contains("nearest: `lr`") && error.contains("{{lrr}}"), "{error}");
     }
 
@@ -143,7 +153,7 @@ mod tests {
     fn candidates_have_ids() {
         let pool = Pool::new(vec![1.0, 2.0], 1).unwrap().with_names(vec!["log P".into()]).unwrap();
         let space = Space::pool(pool);
-        let template = Template::parse(&["{id}/{name}/{log P}".to_owned()], &space, Some("name")).unwrap();
+        let template = Template::of_space(&["{id}/{name}/{log P}".to_owned()], &space, Some("name")).unwrap();
         let params = Params::from_iter([("log P", 2.0)]);
         let trial = Trial { number: 0, params, row: Some(1), state: TrialState::Running };
         assert_eq!(template.fill(&trial, Some("aspirin")), ["aspirin/aspirin/2.0"]);

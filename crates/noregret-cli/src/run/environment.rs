@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use indexmap::IndexMap;
 use noregret::Trial;
 
-use crate::study_file::{Environment, Objective};
+use noregret_files::study_file::{Environment, Objective};
 
 /// Which variables a command gets.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ mod evaluate;
 mod output;
 mod report;
 mod rescue;
-mod signals;
 mod thinker;
 
 use std::collections::BTreeMap;
@@ -32,16 +31,15 @@ use noregret_problems::Problem;
 use noregret_store::{Draft, Evaluation, HandOut, Next, SharedStudy, StoreError, Timestamp, this_worker};
 
 use crate::common_args::{JsonArg, MOST_WORKERS, count};
-use crate::study_file::StudyFileError;
+use crate::signals::{self, Stop};
 use crate::target::{StudyArgs, Target};
 use crate::{Interrupted, NothingLeft, UsageError};
 pub(crate) use answer::parse as parse_answer;
 pub(crate) use command::{Template, UnknownPlace};
-use environment::CommandEnvironment;
-pub(crate) use evaluate::StartError;
-use evaluate::{Attempt, Evaluator, Running, Starting};
+pub(crate) use environment::CommandEnvironment;
+pub(crate) use evaluate::{Attempt, Evaluator, Running, StartError, Starting};
+use noregret_files::StudyFileError;
 use report::Report;
-use signals::Stop;
 use thinker::{Question, Thinker, Thought};
 
 /// The lease of a trial without a heartbeat. A dead process on this machine is noticed at once; this is for processes on
@@ -119,7 +117,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
         Evaluator::Builtin(Arc::new(problem))
     } else {
         let id = file.pool.as_ref().and_then(|pool| pool.id.as_deref());
-        let template = Template::parse(&file.objective.command, shared.study().space(), id)?;
+        let template = Template::of_space(&file.objective.command, shared.study().space(), id)?;
         let environment = CommandEnvironment::new(&file.objective);
         Evaluator::Command { template, folder: folder.clone(), environment }
     };
@@ -508,6 +506,7 @@ impl Runner<'_> {
             budget: self.budget,
             worker: self.worker.clone(),
             lease: Some(LEASE),
+            request: None,
         }
     }
 

@@ -17,7 +17,6 @@ use crate::printable;
 use crate::say;
 use crate::summary;
 use crate::target::Target;
-use crate::trial_json::TrialJson;
 
 /// Up to this many results the final recommendation takes less than a few seconds.
 pub(super) const RECOMMENDED_UP_TO: u64 = 2_000;
@@ -192,7 +191,7 @@ impl<'a> Report<'a> {
             _ => false,
         };
         if matches!(self.reporter, Reporter::Json) {
-            let trial = serde_json::to_value(TrialJson::new(&record, &space)).unwrap_or_default();
+            let trial = serde_json::to_value(record.described(&space)).unwrap_or_default();
             let event = match verdict {
                 Verdict::Complete | Verdict::AfterFailure => "told",
                 Verdict::Failed | Verdict::Retried => "failed",

@@ -9,9 +9,9 @@ use noregret::study::NOISE_VARIANCES;
 use noregret_store::{ExternalResult, Timestamp};
 
 use crate::points_file::{PointColumns, needed};
-use crate::summary::shortened;
 use crate::target::Target;
 use crate::{UsageError, say};
+use noregret_files::shortened;
 
 pub(super) fn run(
     target: &Target,

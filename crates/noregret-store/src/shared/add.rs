@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use noregret::Params;
 use noregret::strategy::history::Choice;
 
-use super::SharedStudy;
+use super::{Request, SharedStudy};
 use crate::clock::Clock;
 use crate::{Event, StoreError, Timestamp, TrialStatus};
 
@@ -26,10 +26,28 @@ impl SharedStudy {
     /// Adds results from elsewhere, all or none; returns how many were new. A result that is there already, with the same
     /// point and the same value, is not added again (one that is given twice must be there twice).
     pub fn add(&mut self, results: &[ExternalResult], now: Timestamp) -> Result<usize, StoreError> {
+        self.add_for(results, None, now)
+    }
+
+    /// The same for a request from another machine.
+    pub fn add_for(
+        &mut self,
+        results: &[ExternalResult],
+        request: Option<&Request>,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
         let clock = Clock::start(now);
         loop {
-            let events = self.new_results(results)?;
+            if let Some(done) = self.done(request) {
+                return Ok(done.trials.len());
+            }
+            let mut events = self.new_results(results)?;
             let added = events.len();
+            if added > 0 {
+                let first = self.study.trials().len() as u64;
+                let numbers = (first..).take(added).collect();
+                events.extend(request.map(|request| request.done(numbers, "")));
+            }
             if self.append(clock.time(), events)? {
                 return Ok(added);
             }

@@ -7,7 +7,7 @@ use noregret::study::Failed;
 use noregret::{Params, Trial};
 
 use super::think::Next;
-use super::{Draft, SharedStudy};
+use super::{Draft, Request, SharedStudy};
 use crate::clock::Clock;
 use crate::worker::{Life, is_process, life};
 use crate::{Event, Lease, Proposed, StoreError, Timestamp, TrialStatus};
@@ -31,6 +31,8 @@ pub struct HandOut {
     pub worker: String,
     /// For how long; without a span, until they are told.
     pub lease: Option<Duration>,
+    /// The request from another machine that this is for. If it was done before, it gets the same trials again.
+    pub request: Option<Request>,
 }
 
 impl SharedStudy {
@@ -83,6 +85,9 @@ impl SharedStudy {
     ) -> Result<Option<Vec<Trial>>, StoreError> {
         let mut proposed = None;
         loop {
+            if let Some(done) = self.done(order.request.as_ref()) {
+                return self.trials(&done.trials.clone()).map(Some);
+            }
             if let Some(draft) = draft {
                 if !self.stands(draft, order) {
                     self.has_raced = true;
@@ -93,8 +98,7 @@ impl SharedStudy {
             }
             let (events, taken) = self.decide_take(order, proposed.take(), now);
             if self.append(now, events)? {
-                let trial = |number| Ok(self.study.trial(number)?.clone());
-                return taken.into_iter().map(trial).collect::<Result<_, StoreError>>().map(Some);
+                return self.trials(&taken).map(Some);
             }
         }
     }
@@ -126,18 +130,42 @@ impl SharedStudy {
         if taken.len() == order.wanted || events.iter().any(|event| matches!(event, Event::Asked(_))) {
             events.extend(self.withdrawal());
         }
+        if !taken.is_empty() {
+            events.extend(order.request.as_ref().map(|request| request.done(taken.clone(), "")));
+        }
         (events, taken)
+    }
+
+    /// Trials by their numbers.
+    fn trials(&self, numbers: &[u64]) -> Result<Vec<Trial>, StoreError> {
+        numbers.iter().map(|number| Ok(self.study.trial(*number)?.clone())).collect()
     }
 
     /// Puts points of the user's own into the queue, all or none: they are handed out before new ones are thought of.
     pub fn enqueue(&mut self, points: &[Params], now: Timestamp) -> Result<Vec<Trial>, StoreError> {
+        self.enqueue_for(points, None, now)
+    }
+
+    /// The same for a request from another machine.
+    pub fn enqueue_for(
+        &mut self,
+        points: &[Params],
+        request: Option<&Request>,
+        now: Timestamp,
+    ) -> Result<Vec<Trial>, StoreError> {
         let clock = Clock::start(now);
         loop {
+            if let Some(done) = self.done(request) {
+                return self.trials(&done.trials.clone());
+            }
             let first = self.study.trials().len();
             let queue = |(number, params): (u64, &Params)| {
                 Ok(Event::Enqueued { number, enqueued: self.study.draft_enqueue(params)? })
             };
-            let events = (first as u64..).zip(points).map(queue).collect::<Result<_, StoreError>>()?;
+            let mut events =
+                (first as u64..).zip(points).map(queue).collect::<Result<Vec<_>, StoreError>>()?;
+            let numbers = (first as u64..).take(points.len()).collect();
+            events.extend(request.map(|request| request.done(numbers, "")));
             if self.append(clock.time(), events)? {
                 return Ok(self.study.trials()[first..first + points.len()].to_vec());
             }

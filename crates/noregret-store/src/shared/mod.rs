@@ -3,6 +3,7 @@
 mod add;
 mod clocks;
 mod hand_out;
+mod on_behalf;
 mod tell;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,8 @@ pub use add::ExternalResult;
 use clocks::Clocks;
 pub use clocks::Skew;
 pub use hand_out::HandOut;
-pub use tell::{Evaluation, records_of, tell_one};
+pub use on_behalf::{LogKeeper, Request};
+pub use tell::{Evaluation, Statement, records_of, tell_one};
 pub use think::{Draft, Next, Task};
 
 use crate::clock::Clock;
@@ -81,7 +83,9 @@ impl SharedStudy {
         }
         let mut events = Vec::new();
         let trials = self.definition.trials;
-        if self.definition.settings() != definition.settings() {
+        let is_assigned =
+            definition.assignment.is_some() && definition.assignment != self.definition.assignment;
+        if self.definition.settings() != definition.settings() || is_assigned {
             events.push(Event::Defined(Box::new(Definition { trials, ..definition.clone() })));
         }
         if definition.trials > trials {
@@ -211,7 +215,9 @@ impl SharedStudy {
             return Err(StoreError::AnotherStudy { study: self.name.clone(), difference });
         }
         let trials = if self.position == 0 { definition.trials } else { self.definition.trials };
-        let definition = Definition { trials, ..definition.clone() };
+        // Who has no study file for workers does not take theirs away.
+        let assignment = definition.assignment.clone().or_else(|| self.definition.assignment.clone());
+        let definition = Definition { trials, assignment, ..definition.clone() };
         let is_new = definition.settings() != self.definition.settings() || trials != self.definition.trials;
         if is_new {
             self.study = build(&definition, &self.space, self.study.events().to_vec())?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use noregret::TrialState;
 use noregret::study::{Failed, Told, Verdict, check_noise_var};
 
-use super::SharedStudy;
+use super::{Request, SharedStudy};
 use crate::clock::Clock;
 use crate::{Attrs, Entry, Event, Store, StoreError, Timestamp, TrialRecord, TrialStatus};
 
@@ -60,33 +60,67 @@ impl Evaluation {
     }
 }
 
+/// How an evaluation ended, by whom it is said, and for which request from another machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'a> {
+    /// Which trial.
+    pub number: u64,
+    /// How it ended.
+    pub evaluation: &'a Evaluation,
+    /// Who evaluated it, if that is known.
+    pub worker: Option<&'a str>,
+    /// The request that this is for.
+    pub request: Option<&'a Request>,
+}
+
 impl SharedStudy {
     /// Tells how evaluations ended, all at once: one commit. A failure of a trial that somebody other than `worker` has
     /// taken over in the meantime does not end it; a value does.
-    pub fn tell(
+    pub fn tell<'a>(
         &mut self,
-        results: &[(u64, Evaluation)],
-        worker: Option<&str>,
+        results: &'a [(u64, Evaluation)],
+        worker: Option<&'a str>,
         now: Timestamp,
     ) -> Result<Vec<Verdict>, StoreError> {
-        results.iter().try_for_each(|(number, evaluation)| evaluation.check(*number))?;
+        let statement = |(number, evaluation): &'a (u64, Evaluation)| Statement {
+            number: *number,
+            evaluation,
+            worker,
+            request: None,
+        };
+        let statements: Vec<Statement<'_>> = results.iter().map(statement).collect();
+        self.tell_all(&statements, now)
+    }
+
+    /// The same for several workers and requests.
+    pub fn tell_all(
+        &mut self,
+        statements: &[Statement<'_>],
+        now: Timestamp,
+    ) -> Result<Vec<Verdict>, StoreError> {
+        statements.iter().try_for_each(|said| said.evaluation.check(said.number))?;
         let clock = Clock::start(now);
         loop {
             let (mut verdicts, mut events) = (Vec::new(), Vec::new());
             // A trial may be among the results more than once: the second is judged as what it will be then.
             let mut told: BTreeMap<u64, TrialRecord> = BTreeMap::new();
-            for (number, evaluation) in results {
+            for Statement { number, evaluation, worker, request } in statements {
+                if let Some(verdict) = self.done(*request).and_then(|done| Verdict::of_word(&done.result)) {
+                    verdicts.push(verdict);
+                    continue;
+                }
                 let Some(record) = told.get(number).or_else(|| self.ledger.record(*number)) else {
                     let unknown = self.study.trial(*number).err().map(StoreError::from);
                     return Err(unknown.unwrap_or_else(|| unreachable!("invariant: both know all trials")));
                 };
-                let (verdict, event) = judge(record, evaluation, worker);
+                let (verdict, event) = judge(record, evaluation, *worker);
                 verdicts.push(verdict);
                 if let Some(event) = event {
                     let mut record = record.clone();
                     record.apply(&Entry { time: clock.time(), event: event.clone() });
                     told.insert(*number, record);
                     events.push(event);
+                    events.extend(request.map(|request| request.done(Vec::new(), verdict.word())));
                 }
             }
             if self.append(clock.time(), events)? {

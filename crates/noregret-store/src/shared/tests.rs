@@ -60,6 +60,7 @@ fn open(store: &Arc<Replaceable>) -> SharedStudy {
         duplicates: Duplicates::Avoid,
         trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
+        assignment: None,
     };
     SharedStudy::open(Arc::clone(store) as Arc<dyn Store>, "s", &definition, space).unwrap()
 }
@@ -69,7 +70,14 @@ fn open(store: &Arc<Replaceable>) -> SharedStudy {
 fn a_log_that_was_replaced_by_an_older_copy_is_an_error() {
     let store = Arc::new(Replaceable::default());
     let mut shared = open(&store);
-    let order = HandOut { wanted: 2, batch: Some(2), budget: None, worker: "somebody".into(), lease: None };
+    let order = HandOut {
+        wanted: 2,
+        batch: Some(2),
+        budget: None,
+        worker: "somebody".into(),
+        lease: None,
+        request: None,
+    };
     let trials = shared.hand_out(&order, NOW).unwrap();
     let (known, told) = (shared.position(), [(trials[0].number, Evaluation::value(0.5))]);
     store.restore(2);
@@ -88,7 +96,7 @@ fn a_log_that_was_replaced_by_an_older_copy_is_an_error() {
 
 fn order(wanted: usize, worker: &str) -> HandOut {
     let lease = Some(std::time::Duration::from_mins(2));
-    HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease }
+    HandOut { wanted, batch: Some(1), budget: None, worker: worker.into(), lease, request: None }
 }
 
 /// Thinks as far as the log allows.

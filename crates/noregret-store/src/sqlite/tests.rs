@@ -346,9 +346,11 @@ fn study_with_model(store: std::sync::Arc<SqliteStore>, trials: u64) {
         duplicates: noregret::Duplicates::Avoid,
         trials: None,
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
+        assignment: None,
     };
     let mut shared = SharedStudy::open(store, "s", &definition, space).unwrap();
-    let order = HandOut { wanted: 1, batch: Some(1), budget: None, worker: "w".into(), lease: None };
+    let order =
+        HandOut { wanted: 1, batch: Some(1), budget: None, worker: "w".into(), lease: None, request: None };
     for _ in 0..trials {
         let trial = &shared.hand_out(&order, Timestamp(0)).unwrap()[0];
         let value = trial.numbers().iter().map(|x| (x - 0.3).powi(2)).sum();

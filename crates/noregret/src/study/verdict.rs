@@ -27,4 +27,11 @@ impl Verdict {
             Self::Late => "late",
         }
     }
+
+    /// The one of this name; of those that share it, the usual one.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Complete, Self::Failed, Self::Same, Self::Late]
+            .into_iter()
+            .find(|verdict| verdict.word() == word)
+    }
 }

@@ -16,7 +16,7 @@ pub struct Span(pub Duration);
 
 impl Span {
     /// Parses a duration with its unit.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let span = humantime::parse_duration(text)
             .map_err(|_| format!("`{text}` is no time: write it like \"30s\", \"10m\" or \"8h\""))?;
         if span.is_zero() {

@@ -158,7 +158,9 @@ impl StudyFileError {
         self
     }
 
-    pub(crate) fn in_file(mut self, path: &Path) -> Self {
+    /// The same, with the name of the file.
+    #[must_use]
+    pub fn in_file(mut self, path: &Path) -> Self {
         self.path = Some(path.into());
         self
     }

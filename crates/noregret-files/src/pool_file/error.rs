@@ -9,7 +9,7 @@ use noregret::SpaceError;
 /// An invalid pool file.
 #[derive(Debug, thiserror::Error)]
 #[error("pool {}: {problem}", path.display())]
-pub(crate) struct PoolFileError {
+pub struct PoolFileError {
     /// The file.
     pub(super) path: PathBuf,
     /// The problem.

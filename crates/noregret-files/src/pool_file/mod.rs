@@ -11,7 +11,7 @@ use std::path::Path;
 use noregret::Pool;
 use noregret::space::{Ids, nearest};
 
-pub(crate) use error::PoolFileError;
+pub use error::PoolFileError;
 use error::{CellPosition, PoolFileProblem};
 
 /// Columns that were asked for.
@@ -38,7 +38,7 @@ struct Table {
 
 /// Reads a pool. Without `features`, all numeric columns but `id` are features. A column of a CSV file is numeric if its
 /// first cell is.
-pub(crate) fn read(path: &Path, features: &[String], id: Option<&str>) -> Result<Pool, PoolFileError> {
+pub fn read(path: &Path, features: &[String], id: Option<&str>) -> Result<Pool, PoolFileError> {
     let wanted = Wanted { features, id };
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let table = match extension.as_deref() {

@@ -12,7 +12,7 @@ use crate::dispositions;
 
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// Finish what is running (Ctrl-C, the first time).
     Soon,
     /// Stop at once: a scheduler, a shutdown or a closed terminal does not wait for long.
@@ -21,7 +21,7 @@ pub(super) enum Stop {
 
 /// Calls `hear` for every signal from now on, except for a closed terminal if our parent ignores that, as `nohup` does.
 /// Ctrl-C is heard even if it is ignored: shells ignore it in background jobs, but a user may still send it by hand.
-pub(super) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
+pub(crate) fn listen(hear: impl Fn(Stop) + Send + 'static) -> io::Result<()> {
     let hangup = (dispositions::ignored() & (1 << (SIGHUP - 1)) == 0).then_some(SIGHUP);
     let wanted = [SIGINT, SIGTERM].into_iter().chain(hangup);
     let mut signals = Signals::new(wanted)?;

@@ -7,7 +7,7 @@ use noregret::space::Ids;
 
 use super::error::{CellPosition, PoolFileProblem};
 use super::{Table, Wanted};
-use crate::summary;
+use crate::shortened;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 16;
@@ -74,7 +74,7 @@ fn no_number(record: &ByteRecord, i: usize, column: &str) -> PoolFileProblem {
     let text = String::from_utf8_lossy(record.get(i).unwrap_or_default()).trim().to_owned();
     let (place, column) = (place(record), column.to_owned());
     let is_large = text.parse::<f64>().is_ok_and(f64::is_finite);
-    let text = summary::shortened(&text, SHOWN);
+    let text = shortened(&text, SHOWN);
     if text.is_empty() {
         PoolFileProblem::Missing { place, column }
     } else if is_large {
