@@ -11,6 +11,7 @@ mod folder;
 mod fuzz;
 mod postgres;
 mod queue;
+mod service;
 mod signals;
 mod slow_model;
 mod storage;

@@ -1,0 +1,249 @@
+//! `noregret serve` and `noregret worker`, as processes: from a study file to its answer, through kills and preemptions.
+//!
+//! `NOREGRET_KILLS=200 cargo test --workspace --all-features --test it service` kills the server as often; by default it is a tenth of that.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::folder::{Ended, Folder};
+use crate::signals::{send, until};
+
+/// A server process, ended with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts it at this port with a lasting token, and waits until it listens.
+    fn start(folder: &Folder, port: u16) -> Self {
+        let bind = format!("127.0.0.1:{port}");
+        let args = ["serve", "study.toml", "--bind", &bind, "--json"];
+        let mut child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+        Self { child, address: said["address"].as_str().unwrap().to_owned() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn token(folder: &Folder, role: &str) -> String {
+    let made = folder.call(&["token", "create", "--role", role, "--name", "test"]).with(0);
+    made.stdout.trim().to_owned()
+}
+
+fn worker(folder: &Folder, server: &str, token: &str, more: &[&str]) -> Child {
+    let args = [&["worker", server, "--study", "s"][..], more].concat();
+    let mut command = folder.command(&args);
+    command.env("NOREGRET_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn ended(child: Child) -> Ended {
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn a_server_and_a_worker_do_a_study() {
+    let folder = Folder::with("trials = 12\nbatch = 3", r#"["sh", "evaluate.sh", "{x}"]"#);
+    folder.script("evaluate.sh", "echo \"$1\"");
+    // Without tokens it makes one that ends with it, and prints the worker's command.
+    let port = free_port();
+    let mut child = folder.start(&["serve", "study.toml", "--bind", &format!("127.0.0.1:{port}")]);
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.into_iter().find(|line| line.contains("noregret worker")).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let token = words[0].strip_prefix("NOREGRET_TOKEN=").unwrap();
+    let done = ended(worker(&folder, words[3], token, &["--workers", "3"])).with(0);
+    assert!(done.stderr.contains("12 trials evaluated here, 0 of them failed"), "{}", done.stderr);
+    // Every command works by the server, too.
+    let call = |args: &[&str]| -> Ended {
+        let args = [args, &["--study", "s", "--storage", words[3]]].concat();
+        folder.command(&args).env("NOREGRET_TOKEN", token).output().unwrap().into()
+    };
+    assert_eq!(call(&["trials", "--json"]).with(0).json().len(), 12);
+    let best = call(&["best", "--json"]).with(0).json();
+    assert_eq!(best[0]["observed"]["value"], best[0]["observed"]["params"]["x"]);
+    assert_eq!(call(&["ask", "-n", "2", "--json"]).with(0).json().len(), 2);
+    assert!(call(&["tell", "12", "0.5"]).with(0).stdout.contains("complete"));
+    assert!(call(&["enqueue", "-p", "x=0.25"]).with(0).stdout.contains("x=0.25"));
+    assert!(call(&["release", "--all"]).with(0).stdout.contains("13"));
+    assert!(call(&["show"]).with(0).stdout.contains("importance"));
+    assert!(call(&["export"]).with(0).stdout.contains("0.25"));
+    let listed =
+        folder.command(&["list", "--storage", words[3]]).env("NOREGRET_TOKEN", token).output().unwrap();
+    assert!(Ended::from(listed).with(0).stdout.contains("auto"));
+    // And the log is the same as on the disk.
+    assert_eq!(folder.count("complete"), 13);
+    let refused = folder.command(&["best", "--study", "s", "--storage", words[3]]).output().unwrap();
+    let refused = Ended::from(refused).with(1);
+    assert!(refused.stderr.contains("NOREGRET_TOKEN"), "{}", refused.stderr);
+    send("-TERM", child.id());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn others_need_tokens() {
+    let folder = Folder::with("trials = 2", r#"["none"]"#);
+    let open = folder.call(&["serve", "study.toml", "--bind", "0.0.0.0:0"]).with(2);
+    assert!(open.stderr.contains("noregret token create"), "{}", open.stderr);
+    let made = token(&folder, "read");
+    let listed = folder.call(&["token", "list"]).with(0).stdout;
+    assert!(listed.contains("read") && !listed.contains(&made), "{listed}");
+    let server = Server::start(&folder, free_port());
+    let refused = ended(worker(&folder, &server.address, &made, &[])).with(2);
+    assert!(
+        refused.stderr.contains("no command for workers") || refused.stderr.contains("may read"),
+        "{}",
+        refused.stderr
+    );
+    folder.call(&["token", "revoke", &made]).with(0);
+    let refused = ended(worker(&folder, &server.address, &made, &[])).with(2);
+    assert!(refused.stderr.contains("was revoked"), "{}", refused.stderr);
+    let wrong = ended(worker(&folder, "http://127.0.0.1:1", &made, &[])).with(1);
+    assert!(wrong.stderr.contains("cannot be reached"), "{}", wrong.stderr);
+}
+
+/// A server that is killed at any moment loses no result and counts none twice.
+#[test]
+fn kills_of_the_server_lose_nothing() {
+    let kills = std::env::var("NOREGRET_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let folder =
+        Folder::with("trials = 100000\nbatch = 4\nalgorithm = \"random\"", r#"["sh", "evaluate.sh", "{x}"]"#);
+    folder.script("evaluate.sh", "echo $NOREGRET_TRIAL >> started\nsleep 0.01\necho $1");
+    let token = token(&folder, "work");
+    let port = free_port();
+    let mut server = Server::start(&folder, port);
+    let crew: Vec<Child> =
+        (0..2).map(|_| worker(&folder, &server.address, &token, &["--workers", "4", "--json"])).collect();
+    let readers: Vec<_> = crew
+        .into_iter()
+        .map(|mut child| {
+            let out = child.stdout.take().unwrap();
+            let pid = child.id();
+            let reading = thread::spawn(move || {
+                let mut told = Vec::new();
+                for line in BufReader::new(out).lines().map_while(Result::ok) {
+                    let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+                    if event["event"] == "told" {
+                        told.push((
+                            event["number"].as_u64().unwrap(),
+                            event["result"].as_str().unwrap().to_owned(),
+                        ));
+                    }
+                }
+                told
+            });
+            (child, pid, reading)
+        })
+        .collect();
+    let mut chance = 4_711_u64;
+    for _ in 0..kills {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        thread::sleep(Duration::from_millis((chance >> 33) % 150));
+        drop(server); // -9
+        server = Server::start(&folder, port);
+    }
+    let lines = || fs::read_to_string(folder.path("started")).map_or(0, |text| text.lines().count());
+    let before = lines();
+    until("workers go on after the last kill", || lines() > before + 20);
+    let mut told = BTreeMap::new();
+    for (mut child, pid, reading) in readers {
+        send("-INT", pid); // finishes what runs
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        for (number, result) in reading.join().unwrap() {
+            assert_eq!(result, "complete", "trial {number}");
+            assert_eq!(told.insert(number, result), None, "trial {number} was told twice");
+        }
+    }
+    let trials = folder.trials();
+    let complete: Vec<u64> = trials
+        .iter()
+        .filter(|trial| trial["state"] == "complete")
+        .map(|trial| {
+            assert_eq!(trial["value"], trial["params"]["x"], "{trial}");
+            assert!(trial.get("late").is_none(), "{trial}");
+            trial["number"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(complete, told.into_keys().collect::<Vec<_>>(), "what workers were told is in the log");
+    // Each evaluation began once: no trial was lost on its way to a worker, or handed out again.
+    let started = folder.read("started");
+    let mut numbers: Vec<u64> = started.lines().map(|line| line.parse().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, complete, "{kills} kills repeated evaluations");
+}
+
+/// SIGTERM, as before a preemption, gives the trials back.
+#[test]
+fn a_preempted_worker_gives_its_trials_back() {
+    let folder = Folder::with("trials = 2\nbatch = 2", r#"["sh", "evaluate.sh", "{x}"]"#);
+    folder.script("evaluate.sh", "echo x >> started\n[ -e quick ] || sleep 60\necho $1");
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let first = worker(&folder, &server.address, &token, &["--workers", "2"]);
+    until("both run", || {
+        fs::read_to_string(folder.path("started")).is_ok_and(|text| text.lines().count() == 2)
+    });
+    send("-TERM", first.id());
+    let begin = Instant::now();
+    ended(first).with(130);
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert_eq!(folder.count("waiting"), 2);
+    folder.write("quick", "");
+    ended(worker(&folder, &server.address, &token, &[])).with(0);
+    assert_eq!(folder.count("complete"), 2);
+}
+
+/// A worker takes no trial that cannot finish, and gives back what has not finished at the end of its time.
+#[test]
+fn a_worker_knows_when_its_time_ends() {
+    let folder = Folder::with("trials = 50", r#"["sh", "evaluate.sh", "{x}"]"#);
+    folder.script("evaluate.sh", "sleep 2\necho $1");
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let begin = Instant::now();
+    let done = ended(worker(&folder, &server.address, &token, &["--wall-time", "17s"])).with(0);
+    assert!(begin.elapsed() < Duration::from_secs(17), "{:?}", begin.elapsed());
+    assert!(done.stderr.contains("no trial would finish"), "{}", done.stderr);
+    let (complete, running) = (folder.count("complete"), folder.count("running"));
+    assert!((2..=4).contains(&complete) && running == 0, "{complete} complete, {running} running");
+    assert_eq!(folder.count("waiting"), 0, "nothing was begun in vain");
+}
+
+/// Retries are those of the study file; a command of the worker's own takes the place of the study's.
+#[test]
+fn failures_and_commands_of_ones_own() {
+    let folder = Folder::full(
+        "[study]\nname = \"s\"\ntrials = 3\n[objective]\ncommand = [\"false\"]\nretries = 1\n[parameters]\nx = { type = \"float\", low = 0, high = 1 }\n",
+    );
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let failed = ended(worker(&folder, &server.address, &token, &["--keep-going"])).with(0);
+    assert!(failed.stderr.contains("6 trials evaluated here, 6 of them failed"), "{}", failed.stderr);
+    assert_eq!(folder.count("failed"), 3);
+    let own = Folder::with("trials = 2", r#"["false"]"#);
+    let token = self::token(&own, "work");
+    let server = Server::start(&own, free_port());
+    ended(worker(&own, &server.address, &token, &["--", "echo", "{x}"])).with(0);
+    assert_eq!(own.count("complete"), 2);
+    let missing = ended(worker(&own, &server.address, &token, &["--", "echo", "{y}"])).with(2);
+    assert!(missing.stderr.contains("names no parameter"), "{}", missing.stderr);
+}
