@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Error;
 use clap::Subcommand;
 use noregret_bench::compare::{auto, peers};
-use noregret_bench::cost::{crowd, speed, store};
+use noregret_bench::cost::{crowd, service, speed, store};
 use noregret_bench::papers::{bbkb, bbob, claims, inexact, neural_bo, sto_bnts, ts_rsr};
 
 /// Flags of `noregret bench`.
@@ -43,6 +43,9 @@ enum Experiment {
     /// Against BoTorch, Optuna, HEBO, SMAC3, egobox, bayesian-optimization, scikit-optimize and Nevergrad
     #[command(after_help = peers::AFTER_HELP)]
     Peers(peers::PeersArgs),
+    /// How fast are many processes on one study by a server or a database, and is anything lost?
+    #[command(after_help = service::AFTER_HELP)]
+    Service(service::ServiceArgs),
     /// How long does a suggestion take, where does the time go, how near is that to the machine's limit?
     #[command(after_help = speed::AFTER_HELP)]
     Speed(speed::SpeedArgs),
@@ -67,6 +70,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Error> {
         Experiment::Inexact(args) => inexact::run(args, out)?,
         Experiment::NeuralBo(args) => neural_bo::run(args, out)?,
         Experiment::Peers(args) => peers::run(args, out)?,
+        Experiment::Service(args) => service::run(args, out)?,
         Experiment::Speed(args) => speed::run(args, out)?,
         Experiment::StoBnts(args) => sto_bnts::run(args, out)?,
         Experiment::TsRsr(args) => ts_rsr::run(args, out)?,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use noregret::study::Told;
 use noregret::{Algorithm, Pool, Space, Study};
 use noregret_files::{Allowed, StudyFile, again, pool_file};
+use noregret_server::{App, NewToken, Options, Request, Role, TokenFile};
 use noregret_store::{
     Definition, Entry, Evaluation, Event, HandOut, MemoryStore, SharedStudy, SpaceDefinition, SqliteStore,
     Store, Timestamp, records_of, tell_one,
@@ -25,7 +26,7 @@ use crate::tell::import::read as read_results;
 pub type Check = fn(&[u8]);
 
 /// All of them.
-pub const TARGETS: [(&str, Check); 10] = [
+pub const TARGETS: [(&str, Check); 11] = [
     ("algorithm", algorithm),
     ("answer", answer),
     ("constraint", constraint),
@@ -35,6 +36,7 @@ pub const TARGETS: [(&str, Check); 10] = [
     ("import", import),
     ("npy", npy_pool),
     ("parquet", parquet_pool),
+    ("request", request),
     ("study_file", study_file),
 ];
 
@@ -44,6 +46,39 @@ const NAME: &str = "s";
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 /// Work grows with many options. A study thinks here with none larger than this.
 const MODEST: u64 = 32;
+
+/// A request to a server: which route, which trial, and the body. Whatever it is, the server does not fail.
+pub fn request(bytes: &[u8]) {
+    let [route, number, body @ ..] = bytes else { return };
+    let routes = noregret_server::routes();
+    let route = routes[usize::from(*route) % routes.len()];
+    let new = NewToken { name: String::new(), role: Role::Admin, studies: Vec::new(), lasts: None };
+    let (token, record) = new.make(NOW);
+    let options = Options {
+        tokens: TokenFile::new("/nonexistent/tokens.json"),
+        session_token: Some(record),
+        pools: Vec::new(),
+        base_path: String::new(),
+        thinkers: std::num::NonZeroUsize::MIN,
+        rate: 1e9,
+        guesses: 1e9,
+    };
+    let app = Arc::new(App::new(Arc::new(MemoryStore::default()), options));
+    let send = |method: &str, path: &str, body: &[u8]| {
+        let headers = [("authorization", format!("Bearer {token}"))].into();
+        let (method, path) = (method.to_owned(), path.to_owned());
+        app.answer(Request { method, path, query: String::new(), headers, body: body.to_vec(), from: None })
+    };
+    let study = r#"{"study":{"name":"s","algorithm":"random"},"objective":{"command":["none"]},"parameters":{"x":{"type":"float","low":0,"high":1}}}"#;
+    assert_eq!(send("POST", "/api/v1/studies", study.as_bytes()).status, 201);
+    assert_eq!(send("POST", "/api/v1/studies/s/trials:ask", b"{\"n\":3}").status, 200);
+    app.close(); // nobody waits
+    let path = route.path.replace("{study}", NAME).replace("{number}", &number.to_string());
+    let answer = send(route.method, &path, body);
+    assert_ne!(answer.status, 500, "{} {path}: {answer:?}", route.method);
+    // Whatever was written can be read.
+    assert_eq!(send("GET", "/api/v1/studies/s/trials", b"").status, 200);
+}
 
 /// A study file, as TOML and as JSON.
 pub fn study_file(bytes: &[u8]) {

@@ -241,6 +241,7 @@ pub struct Tell {
 #[serde(deny_unknown_fields)]
 pub struct Fail {
     /// Why.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), regex(pattern = r"\S")))]
     pub reason: String,
     /// The end of what it wrote to stderr.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -409,7 +410,8 @@ pub struct Best {
 pub struct Insight {
     /// What may still be gained, by the model: median and 90 % interval.
     pub remaining_regret: Option<Json>,
-    /// The share of the model's variation that each parameter explains on its own.
+    /// The share of the model's variation that each parameter explains on its own: pairs of name and share.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<Vec<Json>>>"))]
     pub importance: Option<Vec<(String, f64)>>,
 }
 
@@ -426,7 +428,7 @@ pub struct Diagnostics {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Log {
     /// Position, time in milliseconds since 1970, and what happened; proposals may refer to an earlier entry of the same answer.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<(u64, i64, Json)>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<Json>>"))]
     pub entries: Vec<(u64, i64, Box<RawValue>)>,
     /// The last position of the study's log.
     pub last: u64,
@@ -440,7 +442,7 @@ pub struct Append {
     /// The last position that the writer knows.
     pub after: u64,
     /// Time in milliseconds since 1970, and what happened.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<(i64, Json)>", length(max = 100_000)))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<Json>>", length(max = 100_000)))]
     pub entries: Vec<(i64, Box<RawValue>)>,
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn stream(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
         status: 200,
         content_type: "text/event-stream",
         retry_after: None,
+        allow: None,
         body: Body::Pieces(pieces),
     })
 }

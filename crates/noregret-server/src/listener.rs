@@ -308,6 +308,9 @@ fn respond(answer: Answer) -> hyper::Response<Sent> {
     if let Some(seconds) = answer.retry_after {
         response = response.header("retry-after", seconds);
     }
+    if let Some(methods) = answer.allow {
+        response = response.header("allow", methods);
+    }
     if answer.status == 401 {
         response = response.header("www-authenticate", "Bearer");
     }

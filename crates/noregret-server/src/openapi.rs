@@ -96,10 +96,14 @@ fn operation(route: &Route, body: Option<Json>, (kind, reply): (&str, Json), pro
         None => json!([]),
     };
     if let Some(body) = body {
-        operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": body } } });
+        operation["requestBody"] = json!({ "required": !may_be_empty(route), "content": { "application/json": { "schema": body } } });
     }
     operation
+}
+
+/// Whether a request without a body is as good as one with nothing in it.
+fn may_be_empty(route: &Route) -> bool {
+    [":ask", ":archive"].iter().any(|verb| route.path.ends_with(verb))
 }
 
 fn operation_id(route: &Route) -> String {

@@ -32,6 +32,8 @@ pub struct Request {
 
 /// Headers that handlers see.
 pub(crate) const HEADERS: [&str; 4] = ["authorization", "content-type", "idempotency-key", "last-event-id"];
+/// What a path says that was sent another method.
+pub(crate) const TAKES: &str = "this path takes ";
 /// Names of requests and of workers are this long at most.
 pub(crate) const LONGEST_NAME: usize = 200;
 
@@ -43,6 +45,8 @@ pub struct Answer {
     pub content_type: &'static str,
     /// When to come again, in seconds.
     pub retry_after: Option<u64>,
+    /// Methods that the path takes, if it was another.
+    pub allow: Option<String>,
     /// What it says.
     pub body: Body,
 }
@@ -74,12 +78,24 @@ impl Answer {
     pub(crate) fn json(status: u16, value: &impl Serialize) -> Result<Self, Problem> {
         let body =
             serde_json::to_vec(value).map_err(|error| Problem::new(500, "internal", error.to_string()))?;
-        Ok(Self { status, content_type: "application/json", retry_after: None, body: Body::Whole(body) })
+        Ok(Self {
+            status,
+            content_type: "application/json",
+            retry_after: None,
+            allow: None,
+            body: Body::Whole(body),
+        })
     }
 
     /// A text of this type.
     pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self { status: 200, content_type, retry_after: None, body: Body::Whole(text.into_bytes()) }
+        Self {
+            status: 200,
+            content_type,
+            retry_after: None,
+            allow: None,
+            body: Body::Whole(text.into_bytes()),
+        }
     }
 }
 
@@ -91,7 +107,8 @@ impl From<Problem> for Answer {
             _ => None,
         };
         let body = Body::Whole(serde_json::to_vec(&problem).unwrap_or_default());
-        Self { status: problem.status, content_type: "application/problem+json", retry_after, body }
+        let allow = problem.detail.strip_prefix(TAKES).filter(|_| problem.status == 405).map(str::to_owned);
+        Self { status: problem.status, content_type: "application/problem+json", retry_after, allow, body }
     }
 }
 

@@ -9,7 +9,7 @@ use noregret_client::api::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
-use crate::request::{Answer, Call, decoded};
+use crate::request::{Answer, Call, TAKES, decoded};
 use crate::token_file::Role;
 use crate::{events, log, service, studies, trials};
 
@@ -140,7 +140,7 @@ pub(crate) fn find(method: &str, path: &str) -> Result<Found, Problem> {
     if others.is_empty() {
         return Err(Problem::new(404, "no-such-path", format!("there is nothing at {path:?}")));
     }
-    Err(Problem::new(405, "no-such-method", format!("this path takes {}", others.join(", "))))
+    Err(Problem::new(405, "no-such-method", format!("{TAKES}{}", others.join(", "))))
 }
 
 /// What stands for `{study}` and `{number}`, if a path is of this form. Verbs come after the last colon.

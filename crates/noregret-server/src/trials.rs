@@ -22,7 +22,7 @@ const NOBODY: &str = "ask";
 const PAGE: usize = 1_000;
 /// Seconds that a request may wait for a trial, and that a lease may last.
 const LONGEST_WAIT: f64 = 60.0;
-const LONGEST_LEASE: f64 = 366.0 * 86_400.0;
+const LONGEST_LEASE: f64 = 365.0 * 86_400.0;
 /// Bytes of a reason and of what was written to stderr that are kept.
 const KEPT: usize = 100_000;
 

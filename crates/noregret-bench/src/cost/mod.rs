@@ -4,5 +4,6 @@ pub(crate) mod batches;
 pub mod crowd;
 pub(crate) mod large;
 pub(crate) mod networks;
+pub mod service;
 pub mod speed;
 pub mod store;

@@ -193,5 +193,6 @@ survive! {
     import 3000
     npy 3000
     parquet 1000
+    request 1000
     study_file 3000
 }
