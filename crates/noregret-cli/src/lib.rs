@@ -4,6 +4,7 @@
 //! 3 nothing left to suggest, 130 interrupted.
 
 mod algorithms;
+mod archive;
 mod ask;
 mod bench;
 mod best;
@@ -84,6 +85,8 @@ enum Command {
     Trials(trials::TrialsArgs),
     /// List the studies of a storage
     List(list::ListArgs),
+    /// Put a study away, so that `list` leaves it out
+    Archive(archive::ArchiveArgs),
     /// Show what to use: the best observed trial and the recommended one
     Best(best::BestArgs),
     /// Show how a study is going: history, model, importance of parameters
@@ -169,6 +172,7 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
         Command::Release(args) => release::run(args, out),
         Command::Trials(args) => trials::run(args, out),
         Command::List(args) => list::run(args, out),
+        Command::Archive(args) => archive::run(args, out),
         Command::Best(args) => best::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Export(args) => export::run(args, out),

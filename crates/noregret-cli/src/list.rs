@@ -29,6 +29,9 @@ pub(crate) struct ListArgs {
         default_value = "sqlite:///noregret.db"
     )]
     storage: StorageUrl,
+    /// Archived ones, too
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     json: JsonArg,
 }
@@ -52,6 +55,8 @@ struct Listed {
     running: usize,
     waiting: usize,
     best: Option<f64>,
+    /// Whether it was put away.
+    archived: bool,
     /// When something was last written.
     changed: String,
 }
@@ -72,6 +77,9 @@ pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Error> {
     let studies = store.studies()?;
     for (name, _) in &studies {
         let listed = listed(&*store, name)?;
+        if listed.archived && !args.all {
+            continue;
+        }
         if args.json.json {
             serde_json::to_writer(&mut *out, &listed)?;
             writeln!(out)?;
@@ -140,6 +148,7 @@ fn listed(store: &dyn Store, name: &str) -> Result<Listed, Error> {
         running: ledger.running().count(),
         waiting: ledger.waiting().len(),
         best,
+        archived: ledger.is_archived(),
         changed: noregret_store::rfc3339(changed),
     })
 }

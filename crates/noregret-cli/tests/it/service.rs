@@ -90,6 +90,13 @@ fn a_server_and_a_worker_do_a_study() {
     let listed =
         folder.command(&["list", "--storage", words[3]]).env("NOREGRET_TOKEN", token).output().unwrap();
     assert!(Ended::from(listed).with(0).stdout.contains("auto"));
+    assert!(call(&["archive"]).with(0).stdout.contains("put away"));
+    let listed = |more: &[&str]| -> String {
+        let args = [&["list", "--storage", words[3]], more].concat();
+        Ended::from(folder.command(&args).env("NOREGRET_TOKEN", token).output().unwrap()).with(0).stdout
+    };
+    assert!(!listed(&[]).contains("auto") && listed(&["--all"]).contains("auto"));
+    assert!(call(&["archive", "--undo"]).with(0).stdout.contains("listed again"));
     // And the log is the same as on the disk.
     assert_eq!(folder.count("complete"), 13);
     let refused = folder.command(&["best", "--study", "s", "--storage", words[3]]).output().unwrap();
