@@ -9,7 +9,8 @@
 True
 
 `Study` is ask and tell; `minimize` the whole loop for functions; `Float`, `Int`, `Categorical`, `Ordinal`, `Bool` and `Pool` say what may be
-varied; `algorithms()` lists the methods. `noregret.optuna`, `noregret.ray` and `noregret.skopt` serve users of these.
+varied; `algorithms()` lists the methods. `noregret.optuna`, `noregret.ray` and `noregret.skopt` serve users of these; `noregret.executors` has
+executors for submitit and Ray.
 """
 
 import atexit

@@ -86,7 +86,8 @@ def minimize(
     algorithm, seed, constraints, storage, name, direction, duplicates: see `Study`.
     callback: called after each evaluation with the result so far (`intermediate_result.trial` is the newest trial); it may raise StopIteration
         to end the loop.
-    executor: where parallel evaluations run: `"thread"`s, `"process"`es (`fun` must then be picklable), or an Executor of your own.
+    executor: where parallel evaluations run: `"thread"`s, `"process"`es (`fun` must then be picklable), or an Executor of your own: those of Dask,
+        Parsl, executorlib and mpi4py, or of `noregret.executors` for submitit and Ray. It stays open.
     catch: exceptions of `fun` that count as failed evaluations. Others end the loop, with nothing lost of what a storage has.
 
     progress: whether to show on stderr how far it is, and the best value.
@@ -224,7 +225,7 @@ class _Loop:
         finally:
             for future, trial in running.items():
                 # What is there already has been paid for.
-                if not future.cancel() and future.done() and future.exception() is None:
+                if not _cancelled(future, pool) and future.done() and future.exception() is None:
                     value, seconds = future.result()
                     self.told(trial, value, seconds, quietly=True)
             if isinstance(executor, str):
@@ -325,6 +326,16 @@ class _Loop:
 def _timed(fun: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
     begin = time.monotonic()
     return fun(argument), time.monotonic() - begin
+
+
+def _cancelled(future: Future[Any], executor: Executor) -> bool:
+    # executorlib 1.11 can hang when it is closed, if a future was cancelled that it had not looked at.
+    if type(executor).__module__.partition(".")[0] == "executorlib":
+        return False
+    try:
+        return future.cancel()
+    except NotImplementedError:  # by Parsl, whose tasks cannot be cancelled
+        return False
 
 
 def _noted(error: Exception, trial: Trial) -> Exception:

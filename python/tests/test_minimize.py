@@ -65,6 +65,25 @@ def test_evaluations_run_in_parallel(executor):
         own.submit(int)  # it is still open: who made it closes it
 
 
+def test_futures_that_cannot_be_cancelled_do_not_hide_what_ended_the_loop():
+    class Stubborn(concurrent.futures.Future):  # as Parsl's
+        def cancel(self):
+            raise NotImplementedError
+
+    class Pool(concurrent.futures.Executor):
+        def submit(self, fn, *args):
+            future = Stubborn()
+            if not begun:
+                future.set_exception(OverflowError("mine"))
+            begun.append(future)
+            return future
+
+    begun = []
+    with pytest.raises(OverflowError, match="mine"):
+        nr.minimize(bowl, BOUNDS, n_trials=4, n_jobs=3, executor=Pool(), algorithm="random")
+    assert len(begun) == 3
+
+
 def test_as_many_run_at_once_as_asked_for():
     running, most, lock = 0, 0, threading.Lock()
 

@@ -21,15 +21,18 @@ SPACE = {"x": nr.Float(0, 1), "layers": nr.Int(1, 5)}
 class Server:
     """A server process with an empty storage."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
-        words = [str(binaries / "noregret"), "serve", "--bind", "127.0.0.1:0", "--json", "--rate", "100000"]
+    def __init__(self, binaries: Path, folder: Path, *studies: str) -> None:
+        words = [str(binaries / "noregret"), "serve", *studies, "--bind", "127.0.0.1:0", "--json", "--rate", "100000"]
         self.process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         said = json.loads(self.process.stdout.readline())
         self.address, self.token = said["address"], said["token"]
 
     def post(self, path: str, body: Any) -> Any:
-        request = urllib.request.Request(f"{self.address}/api/v1/studies{path}", json.dumps(body).encode(), {"Authorization": f"Bearer {self.token}"})
+        return self.get(path, json.dumps(body).encode())
+
+    def get(self, path: str, body: bytes | None = None) -> Any:
+        request = urllib.request.Request(f"{self.address}/api/v1/studies{path}", body, {"Authorization": f"Bearer {self.token}"})
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 

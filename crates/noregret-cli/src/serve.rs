@@ -139,7 +139,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "{}", json!({ "address": address, "token": token, "studies": names }))?;
         out.flush()?;
     } else {
-        greet(&url, &address, token.as_deref(), &names);
+        greet(&url, &address, token.as_deref(), &names, beside);
     }
     if tls.is_none() && !args.bind.ip().is_loopback() {
         say(
@@ -152,12 +152,15 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn greet(url: &StorageUrl, address: &str, token: Option<&str>, names: &[String]) {
+fn greet(url: &StorageUrl, address: &str, token: Option<&str>, names: &[String], folder: &Path) {
     say(&format!("noregret serves {url} at {address}"));
     let name = names.first().map_or("NAME".to_owned(), |name| quoted(name));
     let variable = token.map_or(String::new(), |token| format!("NOREGRET_TOKEN={token} "));
     say("to evaluate trials, in another terminal or on another machine:");
-    say(&format!("  {variable}noregret worker {address} --study {name}"));
+    // Where the command of the study is, on this machine.
+    let folder = Some(folder.display().to_string()).filter(|folder| !folder.is_empty());
+    let folder = folder.map_or(String::new(), |folder| format!(" --folder {}", quoted(&folder)));
+    say(&format!("  {variable}noregret worker {address} --study {name}{folder}"));
     if token.is_some() {
         say("this token ends with the server; `noregret token create` makes lasting ones");
     }

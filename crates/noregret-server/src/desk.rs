@@ -246,10 +246,10 @@ impl Desk {
                 Ok((next, hand_out, shared.position()))
             })?;
             let is_late = Instant::now() >= longest;
+            // Good enough: no more is thought of.
+            let is_satisfied = self.is_satisfied() && !order.beyond;
+            let next = if is_satisfied { Next::Take } else { next };
             match next {
-                Next::Think(_) if self.is_satisfied() && !order.beyond => {
-                    return self.take_what_waits(&hand_out, true);
-                }
                 Next::Think(_) if exhausted_at == Some(position) => {
                     let taken = self.take_what_waits(&hand_out, true)?;
                     let others = self.with(|shared| Ok(shared.ledger().running().next().is_some()))?;
@@ -302,7 +302,7 @@ impl Desk {
                 }
                 Next::Take => {
                     thinker = None;
-                    let taken = self.take_what_waits(&hand_out, false)?;
+                    let taken = self.take_what_waits(&hand_out, is_satisfied)?;
                     let is_over = Instant::now() >= order.until || closing.load(Ordering::Relaxed);
                     if !taken.trials.is_empty() || taken.done || is_over {
                         return Ok(taken);

@@ -46,6 +46,9 @@ const HOPELESS: u64 = 5;
 /// How long to wait for the last results after everything was stopped, and for the server to hear of them.
 const LAST_CALL: Duration = Duration::from_millis(300);
 const LAST_WORDS: Duration = Duration::from_secs(10);
+/// What a failure says that was asked to end, and how long we wait to be asked, too.
+const ASKED_TO_END: [&str; 2] = ["killed by signal 15", "exit code 143"];
+const SUSPICION: Duration = Duration::from_secs(3);
 /// What is kept in reserve before the end of the worker's time, and by how much evaluations may take longer than those before.
 const RESERVE: Duration = Duration::from_secs(10);
 const LONGER: f64 = 1.25;
@@ -153,6 +156,7 @@ pub(crate) fn run(args: &WorkerArgs, out: &mut dyn Write) -> Result<(), Error> {
         messages,
         running: BTreeMap::new(),
         untold: 0,
+        suspects: Vec::new(),
         complete: 0,
         failed: 0,
         stopping: None,
@@ -238,6 +242,8 @@ struct Worker<'a> {
     running: BTreeMap<u64, Running>,
     /// Results that the server does not have yet.
     untold: usize,
+    /// Evaluations that ended by SIGTERM, and when.
+    suspects: Vec<(Instant, Attempt)>,
     complete: u64,
     failed: u64,
     stopping: Option<Stopping>,
@@ -282,6 +288,7 @@ impl Worker<'_> {
             if self.until.is_some_and(|until| Instant::now() + RESERVE / 2 >= until) {
                 return Ok(()); // what is running is given back
             }
+            self.settle_suspects();
             self.ask();
             if self.running.is_empty() && self.untold == 0 && self.stopping.is_some() && !self.asker.is_busy()
             {
@@ -404,7 +411,26 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn ended(&mut self, Attempt { number, outcome }: Attempt) {
+    /// An evaluation has ended. One that was asked to end (SIGTERM) waits for a moment: Slurm and others send the signal to all
+    /// processes of a job, and a command may hear it before we do. Then its trial is given back, and has not failed.
+    fn ended(&mut self, attempt: Attempt) {
+        let is_asked = matches!(&attempt.outcome, Evaluation::Failure { reason, .. } if ASKED_TO_END.iter().any(|words| reason.contains(words)));
+        if is_asked && !matches!(self.stopping, Some(Stopping::Interrupted)) {
+            self.suspects.push((Instant::now(), attempt));
+        } else {
+            self.settle(attempt);
+        }
+    }
+
+    /// Nobody has asked us to end: what ended by a signal has failed.
+    fn settle_suspects(&mut self) {
+        while self.suspects.first().is_some_and(|(since, _)| since.elapsed() >= SUSPICION) {
+            let (_, attempt) = self.suspects.remove(0);
+            self.settle(attempt);
+        }
+    }
+
+    fn settle(&mut self, Attempt { number, outcome }: Attempt) {
         if let Some(running) = self.running.remove(&number) {
             let took = Duration::try_from_secs_f64(LONGER * running.since.elapsed().as_secs_f64());
             self.longest = self.longest.max(took.ok());
@@ -464,7 +490,7 @@ impl Worker<'_> {
         {
             match message {
                 Message::Ended(attempt @ Attempt { outcome: Evaluation::Value { .. }, .. }) => {
-                    self.ended(attempt);
+                    self.settle(attempt);
                 }
                 Message::Ended(Attempt { number, .. }) => {
                     self.running.remove(&number);
@@ -476,6 +502,7 @@ impl Worker<'_> {
             }
         }
         given_up.extend(std::mem::take(&mut self.running).into_keys());
+        self.suspects.clear(); // they count as running until they are settled
         self.give_back(&given_up);
     }
 

@@ -219,6 +219,32 @@ fn a_preempted_worker_gives_its_trials_back() {
     assert_eq!(folder.count("complete"), 2);
 }
 
+/// Slurm sends the signal to all processes of a job: a command that dies of it first has not failed.
+#[test]
+fn a_command_that_hears_the_signal_first_has_not_failed() {
+    let folder = Folder::with("trials = 1", r#"["sh", "evaluate.sh", "{x}"]"#);
+    folder.script("evaluate.sh", "echo $$ > pid\nexec sleep 60");
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let child = worker(&folder, &server.address, &token, &[]);
+    until("it runs", || fs::read_to_string(folder.path("pid")).is_ok_and(|text| text.ends_with('\n')));
+    let pid: u32 = folder.read("pid").trim().parse().unwrap();
+    send("-TERM", pid);
+    thread::sleep(Duration::from_millis(500));
+    send("-TERM", child.id());
+    ended(child).with(130);
+    assert_eq!(folder.count("waiting"), 1);
+    // Without a signal for the worker it is a failure like others.
+    let child = worker(&folder, &server.address, &token, &[]);
+    until("it runs again", || {
+        fs::read_to_string(folder.path("pid"))
+            .is_ok_and(|text| text.trim() != pid.to_string() && text.ends_with('\n'))
+    });
+    send("-TERM", folder.read("pid").trim().parse().unwrap());
+    ended(child).with(0);
+    assert_eq!(folder.count("failed"), 1);
+}
+
 /// A worker takes no trial that cannot finish, and gives back what has not finished at the end of its time.
 #[test]
 fn a_worker_knows_when_its_time_ends() {
