@@ -1,8 +1,8 @@
 //! Studies over HTTP, for workers on any number of machines: `noregret serve`.
 //!
 //! [`routes`] is the table of all that can be asked; the router, the OpenAPI document and the tests of who may do what are made of it.
-//! A [`desk`] is a study at work: its fold, which answers at once, and twins that think, one at a time. Requests are handled on threads of
-//! their own, in plain sequential code; only sockets and bodies are asynchronous ([`listener`]).
+//! A `desk` is a study at work: its fold, which answers at once, and twins that think, one at a time. Requests are handled on threads of
+//! their own, in plain sequential code; only sockets and bodies are asynchronous (`listener`).
 //!
 //! # What is promised
 //! - **Nothing is answered before it is in the log.** A server that is killed loses nothing that it said.
