@@ -96,7 +96,7 @@ def test_a_server_that_says_no(server: Server, monkeypatch: pytest.MonkeyPatch) 
         nr.Study(SPACE, name="s", storage=server.address)
 
 
-def test_the_interface_does_what_its_description_says(server: Server) -> None:
+def test_the_interface_does_what_its_description_says(server: Server, tmp_path: Path) -> None:
     """Schemathesis makes requests of the OpenAPI document, right and wrong ones, and looks at the answers."""
     parameters = {"x": {"type": "float", "low": 0, "high": 1}}
     server.post("", {"study": {"name": "0", "algorithm": "random"}, "objective": {"command": ["none"]}, "parameters": parameters})
@@ -106,6 +106,6 @@ def test_the_interface_does_what_its_description_says(server: Server) -> None:
     program = Path(sys.executable).with_name("schemathesis")
     run = subprocess.run(
         [str(program), "run", f"{server.address}/api/v1/openapi.json", *words],
-        capture_output=True, text=True, timeout=240, env={**os.environ, "NO_COLOR": "1"},
+        capture_output=True, text=True, timeout=240, cwd=tmp_path, env={**os.environ, "NO_COLOR": "1"},
     )
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
