@@ -10,4 +10,4 @@ mod key;
 
 pub use client::{Client, ServerUrl};
 pub use error::ClientError;
-pub use key::another_key;
+pub use key::{another_key, random_digits};

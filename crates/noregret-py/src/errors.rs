@@ -1,10 +1,8 @@
 //! Errors as exceptions: the one place where classes are chosen. They are declared in `python/noregret/errors.py`.
 
-use std::error::Error;
-
 use noregret::SpaceError;
 use noregret::study::StudyError;
-use noregret_store::StoreError;
+use noregret_store::{StoreError, explained};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -58,19 +56,4 @@ pub(crate) fn raise(class: &str, message: &str, parameter: Option<&str>) -> PyEr
 /// What cannot happen, if it does.
 pub(crate) fn internal(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(format!("noregret failed, which is a bug: {error}"))
-}
-
-/// An error with its causes.
-fn explained(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -8,7 +8,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn digits(bytes: &[u8]) -> String {
+fn digits(bytes: &[u8]) -> String {
     let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -1,8 +1,7 @@
 //! Errors as answers: the one place where they become statuses.
 
 use noregret_client::api::Problem;
-use noregret_files::{DefineError, StudyFileError};
-use noregret_store::StoreError;
+use noregret_store::{StoreError, explained};
 
 /// The request is understood, and wrong.
 pub(crate) fn invalid(detail: impl Into<String>) -> Problem {
@@ -43,29 +42,4 @@ pub(crate) fn of_store(error: StoreError) -> Problem {
             Problem::new(500, "storage", "the storage has failed: the server's log says why")
         }
     }
-}
-
-/// An invalid study file.
-pub(crate) fn of_file(error: &StudyFileError) -> Problem {
-    invalid(error.to_string())
-}
-
-/// A study that cannot be opened here.
-pub(crate) fn of_definition(error: &DefineError) -> Problem {
-    invalid(error.to_string())
-}
-
-/// An error with its causes.
-fn explained(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.ends_with(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::desk::Desk;
-use crate::problem::{invalid, of_definition, of_file, of_store};
+use crate::problem::{invalid, of_store};
 use crate::request::{Answer, Call, LONGEST_NAME};
 use crate::token_file::Role;
 
@@ -50,7 +50,7 @@ pub(crate) fn list(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 pub(crate) fn create(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let text = std::str::from_utf8(&call.body).map_err(|_| invalid("a study file is text, in UTF-8"))?;
     let read = if call.is_toml { StudyFile::from_toml(text) } else { StudyFile::from_json(text) };
-    let file = read.map_err(|error| of_file(&error))?;
+    let file = read.map_err(|error| invalid(error.to_string()))?;
     let name = file.study.name.clone();
     check_name(&name)?;
     if !call.caller.may_see(&name) {
@@ -59,7 +59,8 @@ pub(crate) fn create(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     // Files with candidates are those of the server's own folders.
     let folder = app.pools.first().map_or(Path::new("/nonexistent"), |folder| folder.as_path());
     let allowed = Allowed::Within(&app.pools);
-    let (mut definition, space) = define(&file, folder, allowed).map_err(|error| of_definition(&error))?;
+    let (mut definition, space) =
+        define(&file, folder, allowed).map_err(|error| invalid(error.to_string()))?;
     definition.assignment = Some(Box::new(assignment(&file)));
     let is_new = app.store.last(&name).map_err(of_store)? == 0;
     SharedStudy::open(Arc::clone(&app.store), &name, &definition, space).map_err(of_store)?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+use noregret_client::random_digits;
 use noregret_store::Timestamp;
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
@@ -108,7 +108,7 @@ pub struct NewToken {
 impl NewToken {
     /// Makes it: the secret, which is shown once, and what is kept.
     pub fn make(self, now: Timestamp) -> (String, TokenRecord) {
-        let (id, secret) = (random(4), random(32));
+        let (id, secret) = (random_digits(4), random_digits(32));
         let token = format!("{PREFIX}{id}_{secret}");
         let record = TokenRecord {
             id,
@@ -121,13 +121,6 @@ impl NewToken {
         };
         (token, record)
     }
-}
-
-/// Random bytes, as hexadecimal digits.
-fn random(bytes: usize) -> String {
-    let mut random = vec![0_u8; bytes];
-    SystemRandom::new().fill(&mut random).expect("invariant: every system that we run on has random numbers");
-    digest::digits(&random)
 }
 
 /// The one of `records` that this token is, whatever its dates say. All digests of this id are compared, in constant time.

@@ -65,3 +65,18 @@ impl StoreError {
         matches!(self, Self::Study(error) if error.is_exhausted())
     }
 }
+
+/// An error with its causes, each said once.
+pub fn explained(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -34,7 +34,7 @@ use std::time::Duration;
 pub use abridged::{read_page, write_page};
 pub use clock::Timestamp;
 pub use definition::{Assignment, Definition, SpaceDefinition};
-pub use error::StoreError;
+pub use error::{StoreError, explained};
 pub use event::{Attrs, Entry, Event, Requested, can_be_kept};
 pub use http::HttpStore;
 pub use ledger::Ledger;

@@ -10,6 +10,7 @@ use postgres::{Client, Config, NoTls};
 
 use super::{Trouble, tls};
 use crate::StoreError;
+use crate::error::explained;
 
 /// How long to wait for a server that does not answer.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -65,7 +66,7 @@ impl FromStr for PostgresUrl {
         }
         let rest =
             if others.is_empty() { address.to_owned() } else { format!("{address}?{}", others.join("&")) };
-        let mut config: Config = rest.parse().map_err(|error: postgres::Error| refuse(explain(&error)))?;
+        let mut config: Config = rest.parse().map_err(|error: postgres::Error| refuse(explained(&error)))?;
         let (encryption, check) = match mode.as_str() {
             "disable" => (SslMode::Disable, Check::Nobody),
             "prefer" | "allow" => (SslMode::Prefer, Check::Nobody),
@@ -171,20 +172,6 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// An error with its causes.
-pub(super) fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use std::time::Duration;
 use postgres::error::SqlState;
 use postgres::{Client, Statement};
 
-use super::address::{PostgresUrl, explain};
+use super::address::PostgresUrl;
 use super::schema::KNOWN;
 use crate::StoreError;
 use crate::clock::Stopwatch;
+use crate::error::explained;
 
 /// Connections of one process at most: a server has a hundred for all.
 const MOST: usize = 8;
@@ -84,9 +85,9 @@ impl Trouble {
             Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
                 "the server only reads: it is a standby, or was made read-only"
             }
-            _ => return explain(error),
+            _ => return explained(error),
         };
-        format!("{meaning} ({})", explain(error))
+        format!("{meaning} ({})", explained(error))
     }
 
     /// As an error of the storage, where `kind` is for what neither the tables nor the schema explain.

@@ -24,6 +24,7 @@ pub use tell::{Evaluation, Statement, records_of, tell_one};
 pub use think::{Draft, Next, Task};
 
 use crate::clock::Clock;
+use crate::error::explained;
 use crate::worker::another_name;
 use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
 
@@ -194,7 +195,7 @@ impl SharedStudy {
             _ => {}
         }
         if let Some(event) = entry.event.in_study() {
-            self.study.absorb(event).map_err(|error| self.corrupt(explain(&error)))?;
+            self.study.absorb(event).map_err(|error| self.corrupt(explained(&error)))?;
         }
         self.ledger.apply(entry);
         self.position += 1;
@@ -303,16 +304,4 @@ fn build(definition: &Definition, space: &Space, events: Vec<study::Event>) -> R
         .trials(definition.trials)
         .replay(events)?;
     Ok(study)
-}
-
-/// An error with its causes.
-fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
