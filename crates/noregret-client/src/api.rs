@@ -81,6 +81,9 @@ pub struct Trial {
     /// The end of what it wrote to stderr.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
+    /// What somebody noted about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -125,6 +128,15 @@ pub struct Study {
     pub space: Box<RawValue>,
     /// Whether it was put away.
     pub archived: bool,
+    /// Whether it hands out nothing for now.
+    #[serde(default)]
+    pub paused: bool,
+    /// Words by which studies are grouped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// What somebody noted about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
     /// Trials by state.
     pub counts: Counts,
     /// The best trial observed.
