@@ -1,1 +1,20 @@
 //! What the model knows: maps, importance, trust, remaining regret, why a point was chosen, candidates on a plane.
+//!
+//! All of it is by the model of recommendations (see [`noregret::study`]), the same for every algorithm. The algorithm of a study may
+//! have another one of its own.
+
+mod error;
+mod importance;
+mod map;
+mod pool;
+mod regret;
+mod trust;
+mod why;
+
+pub use error::ViewError;
+pub use importance::importance;
+pub use map::map;
+pub use pool::pool;
+pub use regret::regret;
+pub use trust::trust;
+pub use why::why;
