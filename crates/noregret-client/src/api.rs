@@ -2,6 +2,7 @@
 //!
 //! The same words as in study files, on the command line and in Python. Requests refuse unknown fields; answers may get more of them.
 
+#[cfg(feature = "schema")]
 use std::collections::BTreeMap;
 
 use noregret::{Direction, Params};

@@ -98,11 +98,12 @@ impl Chronicle {
             Json::Bool(_) => ExpressionType::Truth,
             _ => ExpressionType::Mixed,
         };
-        match self.attrs.get_mut(name) {
-            Some(known) if *known != ty => *known = ExpressionType::Mixed,
-            Some(_) => {}
-            None if self.attrs.len() < MOST_ATTRS => drop(self.attrs.insert(name.to_owned(), ty)),
-            None => {}
+        if let Some(known) = self.attrs.get_mut(name) {
+            if *known != ty {
+                *known = ExpressionType::Mixed;
+            }
+        } else if self.attrs.len() < MOST_ATTRS {
+            self.attrs.insert(name.to_owned(), ty);
         }
     }
 
@@ -173,6 +174,22 @@ impl Chronicle {
         self.ended.iter().map(|number| {
             self.ledger.record(*number).expect("invariant: a trial that has ended is in the ledger")
         })
+    }
+
+    /// Seconds from the beginning to the last entry.
+    pub(crate) fn until(&self) -> f64 {
+        self.last.map_or(0.0, |last| self.seconds(last))
+    }
+
+    /// Numbers of the trials with a value, the best first.
+    pub(crate) fn best_first(&self) -> Vec<u64> {
+        let valued = |record: &TrialRecord| Some((record.number, value_of(record)?));
+        let mut best: Vec<(u64, f64)> = self.ledger.records().iter().filter_map(valued).collect();
+        match self.direction() {
+            Direction::Minimize => best.sort_by(|(_, a), (_, b)| a.total_cmp(b)),
+            Direction::Maximize => best.sort_by(|(_, a), (_, b)| b.total_cmp(a)),
+        }
+        best.into_iter().map(|(number, _)| number).collect()
     }
 
     /// Places among all that have ended at which the best so far changed, with the trials.

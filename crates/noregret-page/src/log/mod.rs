@@ -9,6 +9,8 @@ mod chronicle;
 mod history;
 mod story;
 mod table;
+#[cfg(test)]
+mod tests;
 mod workers;
 
 pub use chronicle::Chronicle;

@@ -257,6 +257,11 @@ impl SharedStudy {
         &mut self.study
     }
 
+    /// The study itself, with its trials and how the last proposal came about.
+    pub fn parts(&mut self) -> (&mut Study, &Ledger, Option<&Diagnostics>) {
+        (&mut self.study, &self.ledger, self.diagnostics.as_deref())
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
