@@ -231,5 +231,8 @@ fn says_nothing_to_a_model(event: &Event) -> bool {
             | Event::Requested(_)
             | Event::Late { .. }
             | Event::Archived { .. }
+            | Event::Paused { .. }
+            | Event::Noted { .. }
+            | Event::Tagged { .. }
     )
 }

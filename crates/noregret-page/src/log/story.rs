@@ -28,6 +28,9 @@ pub fn timeline(number: u64, entries: &[Entry]) -> Vec<Step> {
             Event::Failed { failed, .. } => ("failed", failed.reason.clone()),
             Event::Late { value: Some(value), .. } => ("late", format!("value {value}, which does not count")),
             Event::Late { reason, .. } => ("late", reason.clone()),
+            Event::Replaced { replaced, reason } => ("replaced", replacement(replaced.value, reason)),
+            Event::Noted { note, .. } if note.is_empty() => ("noted", "its note was taken away".into()),
+            Event::Noted { note, .. } => ("noted", note.clone()),
             _ => continue,
         };
         let ends = matches!(what, "released" | "lost" | "retried" | "told" | "failed");
@@ -36,4 +39,10 @@ pub fn timeline(number: u64, entries: &[Entry]) -> Vec<Step> {
         steps.push(Step { time: rfc3339(entry.time), what: what.into(), worker, detail });
     }
     steps
+}
+
+/// A corrected result, and why.
+fn replacement(value: f64, reason: &str) -> String {
+    let value = if value.is_finite() { format!("value {value}") } else { "a failure".into() };
+    if reason.is_empty() { value } else { format!("{value}: {reason}") }
 }
