@@ -84,13 +84,17 @@ impl Study {
             let begins = match event {
                 Event::Asked(asked) => asked.choices.len() as u64,
                 Event::Enqueued(_) | Event::Added(_) => 1,
-                Event::Told(_) | Event::Failed(_) | Event::Planned(_) => 0,
+                Event::Told(_) | Event::Failed(_) | Event::Replaced(_) | Event::Planned(_) => 0,
             };
             if begun + begins > number {
                 return Some((history, numbers));
             }
             match event {
                 Event::Told(Told { number, value, noise_var }) => end(*number, Some(*value), *noise_var)?,
+                Event::Replaced(replaced) => {
+                    let value = Some(replaced.value).filter(|value| value.is_finite());
+                    end(replaced.number, value, replaced.noise_var)?;
+                }
                 Event::Failed(failed) => end(failed.number, None, None)?,
                 Event::Added(added) => {
                     let value = added.value.is_finite().then_some(added.value);
