@@ -17,7 +17,7 @@ fn studied() -> Folder {
     for i in 0..8 {
         folder.call(&["tell", "study.toml", &i.to_string(), &format!("0.{}", 9 - i)]).with(0);
     }
-    folder.call(&["tell", "study.toml", "8", "--failed", "out | of <b>memory</b>"]).with(0);
+    folder.call(&["tell", "study.toml", "8", "--fail", "out | of <b>memory</b>"]).with(0);
     folder
 }
 
