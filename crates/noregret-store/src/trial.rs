@@ -144,6 +144,11 @@ impl TrialRecord {
         self.params.clone().unwrap_or_else(|| self.choice.params(space))
     }
 
+    /// Its parameters, if they came from the user, exactly as they came.
+    pub fn given(&self) -> Option<&Params> {
+        self.params.as_ref()
+    }
+
     /// The name of its candidate, in a pool.
     pub fn id(&self, space: &Space) -> Option<String> {
         space.as_pool().zip(self.choice.row).map(|(pool, row)| pool.id(row).into_owned())

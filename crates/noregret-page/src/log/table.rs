@@ -1,9 +1,10 @@
 //! A part of the trials, filtered and sorted.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use noregret::space::{Cell, Column, ExpressionType, Filter, FilterError, nearest};
-use noregret::{Params, Space, Value};
+use noregret::{Params, Space};
 use noregret_client::api::Trial;
 use noregret_client::views::Table;
 use noregret_store::{TrialRecord, TrialStatus};
@@ -92,7 +93,7 @@ impl Chronicle {
                 let uses = |i| filter.uses(i);
                 let fits = |record: &&TrialRecord| {
                     let row = self.row(record, space, &sources, uses);
-                    filter.holds(|i| self.cell(&row, &sources[i]))
+                    filter.holds(|i| self.cell(&row, space, &sources[i]))
                 };
                 records.iter().filter(fits).collect()
             }
@@ -158,20 +159,21 @@ impl Chronicle {
         sources: &[Source],
         uses: impl Fn(usize) -> bool,
     ) -> Row<'a> {
-        let dims = space.dims();
-        let params = (0..dims).any(&uses).then(|| record.params(space));
+        // A row of a pool has features; everything else is read where it is.
+        let is_row = space.as_pool().is_some() && record.given().is_none();
+        let params = (is_row && (0..space.dims()).any(&uses)).then(|| record.params(space));
         let id = sources.iter().position(|source| *source == Source::Id).filter(|i| uses(*i));
         Row { record, params, id: id.and_then(|_| record.id(space)) }
     }
 
-    fn cell<'a>(&'a self, row: &'a Row<'a>, source: &Source) -> Cell<'a> {
+    fn cell<'a>(&'a self, row: &'a Row<'a>, space: &'a Space, source: &Source) -> Cell<'a> {
         let record = row.record;
         let number = |x: Option<f64>| x.map_or(Cell::Empty, Cell::Number);
         match source {
-            Source::Param(i) => {
-                let value = row.params.as_ref().and_then(|params| params.iter().nth(*i));
-                value.map_or(Cell::Empty, |(_, value): (_, &Value)| value.into())
-            }
+            Source::Param(i) => match row.params.as_ref().or(record.given()) {
+                Some(params) => params.get(&space.names()[*i]).map_or(Cell::Empty, Cell::from),
+                None => record.choice.x.get(*i).map_or(Cell::Empty, |u| space.cell(*i, *u)),
+            },
             Source::Number => Cell::Number(record.number as f64),
             Source::Id => row.id.as_deref().map_or(Cell::Empty, Cell::Text),
             Source::State => Cell::Text(record.status.word()),
@@ -200,49 +202,54 @@ impl Chronicle {
         column: usize,
         descending: bool,
     ) -> Vec<&'a TrialRecord> {
-        let key = |record: &'a TrialRecord| {
-            let row = self.row(record, space, sources, |i| i == column);
-            Key::from(self.cell(&row, &sources[column]))
+        // Texts that are equal are kept once: there are few workers, and many trials.
+        let mut texts: BTreeSet<String> = BTreeSet::new();
+        let rows = |record: &'a TrialRecord| self.row(record, space, sources, |i| i == column);
+        for record in &matching {
+            if let Cell::Text(text) = self.cell(&rows(record), space, &sources[column])
+                && !texts.contains(text)
+            {
+                texts.insert(text.to_owned());
+            }
+        }
+        let ranks: BTreeMap<&str, usize> = texts.iter().map(String::as_str).zip(0..).collect();
+        let key = |record: &'a TrialRecord| match self.cell(&rows(record), space, &sources[column]) {
+            Cell::Number(x) => Key::Number(x),
+            Cell::Text(text) => Key::Text(ranks.get(text).copied().unwrap_or(usize::MAX)),
+            Cell::Truth(b) => Key::Truth(b),
+            Cell::Empty => Key::Empty,
         };
-        let mut keyed: Vec<(Key, &TrialRecord)> = matching.into_iter().map(|record| (key(record), record)).collect();
+        let mut keyed: Vec<(Key, &TrialRecord)> =
+            matching.into_iter().map(|record| (key(record), record)).collect();
         // Stable: equal ones stay in the order of their numbers.
-        keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
+        keyed.sort_by(|(a, _), (b, _)| a.compare(*b, descending));
         keyed.into_iter().map(|(_, record)| record).collect()
     }
 }
 
 /// What a row is sorted by.
+#[derive(Clone, Copy)]
 enum Key {
     Number(f64),
-    Text(String),
+    /// The place of the text among all texts.
+    Text(usize),
     Truth(bool),
     Empty,
 }
 
-impl From<Cell<'_>> for Key {
-    fn from(cell: Cell<'_>) -> Self {
-        match cell {
-            Cell::Number(x) => Self::Number(x),
-            Cell::Text(text) => Self::Text(text.to_owned()),
-            Cell::Truth(b) => Self::Truth(b),
-            Cell::Empty => Self::Empty,
-        }
-    }
-}
-
 impl Key {
     /// Numbers before texts before truths; what is empty comes last, whatever the direction.
-    fn compare(&self, other: &Self, descending: bool) -> Ordering {
-        let rank = |key: &Self| match key {
+    fn compare(self, other: Self, descending: bool) -> Ordering {
+        let rank = |key: Self| match key {
             Self::Number(_) => 0,
             Self::Text(_) => 1,
             Self::Truth(_) => 2,
             Self::Empty => 3,
         };
         let order = match (self, other) {
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Truth(a), Self::Truth(b)) => a.cmp(b),
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(&b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(&b),
+            (Self::Truth(a), Self::Truth(b)) => a.cmp(&b),
             _ => return rank(self).cmp(&rank(other)),
         };
         if descending { order.reverse() } else { order }

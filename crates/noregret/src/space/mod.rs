@@ -185,6 +185,17 @@ impl Space {
         }
     }
 
+    /// The value of parameter `dim` at coordinate `u`, as a cell of a table: nothing is allocated. Empty in a pool, whose rows have features.
+    ///
+    /// # Panics
+    /// If there is no such parameter.
+    pub fn cell(&self, dim: usize, u: f64) -> Cell<'_> {
+        match &self.inner.domain {
+            Domain::Params { params, .. } => expression::cell(&params[dim], u),
+            Domain::Pool(_) => Cell::Empty,
+        }
+    }
+
     /// Moves `u` to where encoding its decoded values would put it: levels to their middles, floats into `[0, 1]`.
     pub fn snap(&self, u: &mut [f64]) {
         self.assert_dims(u);

@@ -92,7 +92,7 @@ pub(super) fn evaluate<'a>(node: &'a Node, place: &impl Place<'a>) -> Scalar<'a>
     }
 }
 
-fn parameter(param: &Param, u: f64) -> Scalar<'_> {
+pub(super) fn parameter(param: &Param, u: f64) -> Scalar<'_> {
     match param {
         Param::Float { low, high, log } => Scalar::Number(float_at(*low, *high, *log, u)),
         Param::Int { low, .. } => Scalar::Number(low.saturating_add_unsigned(param.level_of(u)) as f64),

@@ -4,7 +4,7 @@
 //! is a text where it is compared with a column of texts, as in `state = failed and lr < 1e-3`. A comparison with a cell that is empty is
 //! never true.
 
-use super::evaluate::{Place, Scalar, evaluate};
+use super::evaluate::{Place, Scalar, evaluate, parameter};
 use super::{ExpressionProblem, Names, Node, Type, parse};
 use crate::space::expression::check::type_of;
 use crate::space::{Param, Value};
@@ -69,6 +69,16 @@ impl<'a> From<Cell<'a>> for Scalar<'a> {
             Cell::Truth(b) => Self::Truth(b),
             Cell::Empty => Self::Undefined,
         }
+    }
+}
+
+/// The value of a parameter at a coordinate.
+pub(in crate::space) fn cell(param: &Param, u: f64) -> Cell<'_> {
+    match parameter(param, u) {
+        Scalar::Number(x) => Cell::Number(x),
+        Scalar::Text(text) => Cell::Text(text),
+        Scalar::Truth(b) => Cell::Truth(b),
+        Scalar::Undefined => Cell::Empty,
     }
 }
 
@@ -235,6 +245,23 @@ mod tests {
             ("lr = ", "column 6 of the filter: expected a number, a parameter, a function, text in quotes, or `(`, not the end"),
         ] {
             assert_eq!(message(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn cells_are_what_points_decode_to() {
+        let space = crate::Space::builder()
+            .log_float("lr", 1e-5, 1.0)
+            .int("n", -3, 9)
+            .bool("bias")
+            .categorical("act", ["relu", "tanh", "gelu"])
+            .build()
+            .unwrap();
+        for u in [0.0, 0.2, 0.5, 0.77, 1.0] {
+            let params = space.decode(&[u; 4]);
+            for (i, (name, value)) in params.iter().enumerate() {
+                assert_eq!(space.cell(i, u), Cell::from(value), "{name} at {u}");
+            }
         }
     }
 

@@ -20,6 +20,7 @@ mod token;
 use super::Param;
 use super::name::nearest;
 use evaluate::{At, Scalar, evaluate};
+pub(super) use filter::cell;
 pub use filter::{Cell, Column, Filter, FilterError};
 use token::{Arithmetic, Comparison};
 
