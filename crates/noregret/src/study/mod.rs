@@ -30,7 +30,7 @@ pub use builder::StudyBuilder;
 pub use error::{StudyError, check_noise_var};
 pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
 pub use fitted::Fitted;
-pub use foresight::Foresight;
+pub use foresight::{Foresight, Nearest};
 pub use importance::{Estimate, Importance, ParameterImportance};
 pub use insight::{Insight, RemainingRegret};
 pub use left_out::LeftOut;
