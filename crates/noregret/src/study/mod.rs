@@ -297,7 +297,13 @@ impl Study {
 
     /// The remaining regret of the recommended point, by the model; `None` before three values are told.
     pub fn remaining_regret(&mut self) -> Result<Option<RemainingRegret>, Error> {
-        Ok(self.insight_with(false)?.map(|insight| insight.remaining_regret))
+        let key = recommend::key(&self.history);
+        if let Some(known) = self.recommender.regrets.get(&key) {
+            return Ok(Some(*known));
+        }
+        let found = self.insight_with(false)?.map(|insight| insight.remaining_regret);
+        self.recommender.regrets.extend(found.map(|found| (key, found)));
+        Ok(found)
     }
 
     /// Which parameters matter, alone and in all, with intervals over what the model holds possible; `None` before three values are told,
