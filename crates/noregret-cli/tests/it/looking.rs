@@ -12,7 +12,7 @@ use crate::signals::{send, until};
 /// A study with eight values, one failure that writes Markdown and a tag, and a queued point.
 fn studied() -> Folder {
     let folder = Folder::with("trials = 12", r#"["sh", "evaluate.sh", "{x}"]"#);
-    folder.call(&["enqueue", "study.toml", "-p", "x=0.25", "-p", "x=0.5"]).with(0);
+    folder.call(&["enqueue", "study.toml", "-p", "x=0.25"]).with(0);
     folder.call(&["ask", "study.toml", "-n", "10", "--json"]).with(0);
     for i in 0..8 {
         folder.call(&["tell", "study.toml", &i.to_string(), &format!("0.{}", 9 - i)]).with(0);
@@ -68,7 +68,7 @@ fn a_dashboard_shows_what_happens_and_changes_nothing() {
     assert_eq!(history()["counts"]["complete"], 9);
     let refused =
         client.post::<Json>("/api/v1/studies/s/trials/0:tell", &json!({ "value": 1.0 })).unwrap_err();
-    assert_eq!(refused.problem().map(|problem| (problem.status, problem.word())), Some((403, "read-only")));
+    assert_eq!(refused.problem().map(|problem| (problem.status, problem.word())), Some((403, "forbidden")));
     // Without the secret there is nothing to see.
     let (url, _) = dashboard.address.split_once("/#").unwrap();
     let stranger = Client::new(url.parse().unwrap(), None);

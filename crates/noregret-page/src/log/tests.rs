@@ -18,10 +18,13 @@ fn space() -> Space {
 /// Two workers, a retry, a loss, a failure, a result from elsewhere, and a trial that runs.
 fn entries() -> Vec<Entry> {
     let definition = json!({ "defined": {
-        "version": 1, "direction": "minimize", "seed": 3, "algorithm": { "random": {} }, "duplicates": "avoid", "trials": 9,
+        "version": 1, "direction": "minimize", "seed": 3, "algorithm": { "name": "random" }, "duplicates": "avoid", "trials": 9,
         "space": { "parameters": { "parameters": {}, "constraints": {} } },
     }});
-    let memo = json!({ "design": null, "fit": null });
+    let memo = json!({
+        "design": { "seed": 7, "used": 2 }, "fit": null,
+        "ledger": { "rounds": 0, "measured": 0, "eta_hat": null, "m_hat": 0.0, "next": 0, "grid": null },
+    });
     let choices: Vec<_> = (0..4).map(|i| json!({ "x": [f64::from(i) / 4.0, 0.25] })).collect();
     vec![
         at(0, definition),
