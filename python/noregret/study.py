@@ -178,6 +178,13 @@ class Study:
         self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
+    def replace(self, trial: Trial | int, value: float, noise_var: float | None = None, *, reason: str = "") -> Verdict:
+        """Replaces the result of a trial, which turned out to be wrong: a typo, a swapped plate. NaN makes a failure of it.
+
+        From now on everything is as if it had been told so, but for what was suggested meanwhile. `"same"` if the trial has that result already.
+        """
+        return self._native.replace(_number(trial), _value(value), _optional("noise_var", noise_var), reason)  # type: ignore[return-value]
+
     def release(self, *trials: Trial | int) -> None:
         """Gives trials that are running back to the queue: the next `ask` hands them out again."""
         numbers = [_number(trial) for trial in trials]

@@ -17,8 +17,10 @@ mod export;
 pub mod fuzzing;
 mod list;
 mod manual;
+mod note;
 mod number;
 mod output_file;
+mod pause;
 mod points_file;
 mod printable;
 mod release;
@@ -87,6 +89,10 @@ enum Command {
     List(list::ListArgs),
     /// Put a study away, so that `list` leaves it out
     Archive(archive::ArchiveArgs),
+    /// Hand out nothing for a while
+    Pause(pause::PauseArgs),
+    /// Note something about a study or a trial, or tag a study
+    Note(note::NoteArgs),
     /// Show what to use: the best observed trial and the recommended one
     Best(best::BestArgs),
     /// Show how a study is going: history, model, importance of parameters
@@ -173,6 +179,8 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
         Command::Trials(args) => trials::run(args, out),
         Command::List(args) => list::run(args, out),
         Command::Archive(args) => archive::run(args, out),
+        Command::Pause(args) => pause::run(args, out),
+        Command::Note(args) => note::run(args, out),
         Command::Best(args) => best::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Export(args) => export::run(args, out),

@@ -167,6 +167,23 @@ impl Study {
         self.end(py, number, Evaluation::Failure { reason, stderr: String::new(), seconds })
     }
 
+    /// Replaces the result of a trial.
+    #[pyo3(signature = (number, value, noise_var=None, reason=None))]
+    fn replace(
+        &self,
+        py: Python<'_>,
+        number: u64,
+        value: f64,
+        noise_var: Option<f64>,
+        reason: Option<String>,
+    ) -> PyResult<&'static str> {
+        let reason = reason.unwrap_or_default();
+        self.with(py, |state| {
+            let now = Timestamp::now();
+            Ok(state.shared.replace(number, value, noise_var, &reason, now)?.word())
+        })
+    }
+
     /// Gives trials that this process or nobody holds back to the queue.
     fn release(&self, py: Python<'_>, numbers: Vec<u64>) -> PyResult<()> {
         self.with(py, |state| {

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use noregret_client::api;
 use noregret_client::api::Problem;
+use noregret_client::{api, views};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
@@ -48,7 +48,7 @@ const PAGE: (&str, &str, &str) = ("limit", "integer", "How many at most.");
 
 /// The table.
 #[rustfmt::skip]
-pub(crate) static ROUTES: [Route; 28] = {
+pub(crate) static ROUTES: [Route; 32] = {
     use Reply::{Json, Text};
     use Role::{Admin, Read, Work};
     const fn get(path: &'static str, role: Option<Role>, what: &'static str, query: &'static [(&'static str, &'static str, &'static str)], reply: Reply, run: Handler) -> Route {
@@ -67,6 +67,8 @@ pub(crate) static ROUTES: [Route; 28] = {
         get("/api/v1/studies/{study}", Some(Read), "A study: settings, counts, best value.", &[], Json(schema::<api::Study>), studies::describe),
         post("/api/v1/studies/{study}:plan", Admin, "How many trials there are to be in all.", schema::<api::Plan>, schema::<api::Study>, studies::plan),
         post("/api/v1/studies/{study}:archive", Admin, "Put a study away, or take it out again.", schema::<api::Archive>, schema::<api::Study>, studies::archive),
+        post("/api/v1/studies/{study}:pause", Work, "Hand out nothing for now, or go on.", schema::<views::Pause>, schema::<api::Study>, studies::pause),
+        post("/api/v1/studies/{study}:annotate", Work, "Note something about a study, or tag it.", schema::<views::Annotate>, schema::<api::Study>, studies::annotate),
         post("/api/v1/studies/{study}:suggest", Work, "Points that ask would hand out; nothing is registered.", schema::<api::Suggest>, schema::<api::Suggested>, studies::suggest),
         post("/api/v1/studies/{study}:predict", Read, "What the model expects at points.", schema::<api::Points>, schema::<api::Predicted>, studies::predict),
         get("/api/v1/studies/{study}/best", Some(Read), "What to use: the best trial observed, and the recommended one.", &[], Json(schema::<api::Best>), studies::best),
@@ -81,6 +83,8 @@ pub(crate) static ROUTES: [Route; 28] = {
         get("/api/v1/studies/{study}/trials/{number}", Some(Read), "One trial.", &[], Json(schema::<api::Trial>), trials::one),
         post("/api/v1/studies/{study}/trials/{number}:tell", Work, "The result of a trial.", schema::<api::Tell>, schema::<api::Told>, trials::tell),
         post("/api/v1/studies/{study}/trials/{number}:fail", Work, "A trial ended without a value.", schema::<api::Fail>, schema::<api::Told>, trials::fail),
+        post("/api/v1/studies/{study}/trials/{number}:replace", Work, "Another result for a trial whose result was wrong.", schema::<views::Replace>, schema::<api::Told>, trials::replace),
+        post("/api/v1/studies/{study}/trials/{number}:annotate", Work, "Note something about a trial.", schema::<views::Annotate>, schema::<api::Trial>, trials::annotate),
         post("/api/v1/studies/{study}/trials/{number}:heartbeat", Work, "A worker is alive, and asks whether this trial is still its own.", schema::<api::Heartbeat>, schema::<api::Held>, trials::heartbeat),
         post("/api/v1/studies/{study}/trials/{number}:release", Work, "Give this trial back, unevaluated.", schema::<api::Release>, schema::<api::Held>, trials::release),
         get("/api/v1/studies/{study}/events", Some(Read), "Events as they happen (server-sent), from a position on.", &[("after", "integer", "The last position that is known; Last-Event-ID takes precedence.")], Text("text/event-stream"), events::stream),

@@ -8,6 +8,7 @@ use noregret_client::api::{
     Archive, Best, Counts, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName,
     Suggest, Suggested,
 };
+use noregret_client::views::{Annotate, Pause};
 use noregret_files::{Allowed, StudyFile, define};
 use noregret_store::{Assignment, SharedStudy, StoreError, Timestamp};
 use serde_json::json;
@@ -18,6 +19,10 @@ use crate::problem::{invalid, of_store};
 use crate::request::{Answer, Call, LONGEST_NAME};
 use crate::token_file::Role;
 
+/// Characters of a note, characters of a tag, and tags of a study, at most.
+const LONGEST_NOTE: usize = 10_000;
+const LONGEST_TAG: usize = 100;
+const MOST_TAGS: usize = 50;
 /// Points of one request at most.
 pub(crate) const MOST_POINTS: usize = 100_000;
 
@@ -96,9 +101,9 @@ fn describe_study(desk: &Desk, shared: &mut SharedStudy, call: &Call) -> Result<
         trials: definition.trials,
         space: serde_json::value::to_raw_value(&definition.space).map_err(internal)?,
         archived: ledger.is_archived(),
-        paused: false,
-        tags: Vec::new(),
-        note: String::new(),
+        paused: ledger.is_paused(),
+        tags: ledger.tags().to_vec(),
+        note: ledger.note().to_owned(),
         counts,
         best_observed: best,
         done: desk.is_done(shared),
@@ -119,6 +124,42 @@ pub(crate) fn plan(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 pub(crate) fn archive(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let Archive { archived } = call.json()?;
     change(app, call, |shared| shared.archive(archived, Timestamp::now()))
+}
+
+pub(crate) fn pause(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Pause { paused } = call.json()?;
+    change(app, call, |shared| shared.pause(paused, Timestamp::now()))
+}
+
+pub(crate) fn annotate(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Annotate { note, tags } = call.json()?;
+    note.as_deref().map_or(Ok(()), check_note)?;
+    tags.as_deref().map_or(Ok(()), check_tags)?;
+    change(app, call, |shared| {
+        note.map_or(Ok(()), |note| shared.note(None, &note, Timestamp::now()))?;
+        tags.map_or(Ok(()), |tags| shared.tag(&tags, Timestamp::now()))
+    })
+}
+
+/// Notes are for people, and everybody who looks gets all of them.
+pub(crate) fn check_note(note: &str) -> Result<(), Problem> {
+    let length = note.chars().count();
+    if length > LONGEST_NOTE {
+        return Err(invalid(format!("a note has at most {LONGEST_NOTE} characters, not {length}")));
+    }
+    Ok(())
+}
+
+fn check_tags(tags: &[String]) -> Result<(), Problem> {
+    let is_wrong = |tag: &String| {
+        tag.trim().is_empty() || tag.chars().count() > LONGEST_TAG || tag.chars().any(char::is_control)
+    };
+    if tags.len() > MOST_TAGS || tags.iter().any(is_wrong) {
+        let problem =
+            format!("there are at most {MOST_TAGS} tags, of 1 to {LONGEST_TAG} printable characters each");
+        return Err(invalid(problem));
+    }
+    Ok(())
 }
 
 fn change(

@@ -466,7 +466,13 @@ impl Runner<'_> {
         if others {
             self.report.waiting(&self.shared);
         }
-        others || self.awaits_others || self.not_before.is_some()
+        let is_spent = self.budget.is_some_and(|budget| self.shared.ledger().asked() >= budget);
+        let has_more = !is_spent || self.shared.ledger().waiting().len() > 0;
+        let is_paused = self.shared.ledger().is_paused() && has_more;
+        if is_paused {
+            self.report.paused();
+        }
+        others || self.awaits_others || self.not_before.is_some() || is_paused
     }
 
     /// Starts evaluations on the free workers: of trials that wait, and then of those that the model thinks of.

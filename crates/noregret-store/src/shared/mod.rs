@@ -3,6 +3,7 @@
 mod add;
 mod clocks;
 mod hand_out;
+mod manage;
 mod on_behalf;
 mod tell;
 #[cfg(test)]

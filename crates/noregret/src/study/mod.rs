@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use builder::StudyBuilder;
 pub use error::{StudyError, check_noise_var};
-pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
+pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Replaced, Told};
 pub use insight::{Insight, RemainingRegret};
 pub use limits::{BATCHES, NOISE_VARIANCES, TRIALS};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
@@ -161,6 +161,15 @@ impl Study {
             TrialState::Failed { reason: known } if *known == reason => Ok(Verdict::Same),
             _ => Ok(Verdict::Late),
         }
+    }
+
+    /// Replaces the result of a trial, which turned out to be wrong. A value that is not finite makes a failure of it. From then on
+    /// everything is as if it had been told so, but for what was suggested meanwhile. Returns whether that changed anything.
+    pub fn replace(&mut self, number: u64, value: f64, noise_var: Option<f64>) -> Result<bool, Error> {
+        let replaced = self.draft_replace(number, value, noise_var)?;
+        let is_new = replaced.is_some();
+        replaced.into_iter().for_each(|replaced| self.record(replaced));
+        Ok(is_new)
     }
 
     /// Adds a result from elsewhere as a new trial. A value that is not finite is a failure. In a pool, the features of a

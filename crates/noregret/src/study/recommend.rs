@@ -175,7 +175,7 @@ fn better_fit(history: &History, samples: [&[usize]; 2], rng: &mut Stream) -> Re
 /// The posterior of some evaluations, with hyperparameters and units that are known.
 fn with_fit(history: &History, places: &[usize], fit: &Fit, rng: &mut Stream) -> Result<Gp, Error> {
     // As if it had been fitted to them, so that it is not fitted again.
-    let fit = Fit { evaluations: places.len(), ..fit.clone() };
+    let fit = Fit { evaluations: places.len(), replacements: 0, ..fit.clone() };
     let mut model = GpModel::new(GpConfig::default(), 0);
     let (state, _) =
         model.update(&history.selected(places), &mut Memo { fit: Some(fit), ..Memo::default() }, rng)?;
