@@ -15,6 +15,7 @@ use noregret_store::{SharedStudy, SpaceDefinition, StorageUrl, Store, Timestamp}
 use serde_json::json;
 
 use crate::common_args::{JsonArg, count};
+use crate::dashboard::page_address;
 use crate::signals;
 use crate::target::quoted;
 use crate::token::TokenPlace;
@@ -125,6 +126,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
         }),
         rate: args.rate,
         guesses: GUESSES,
+        read_only: false,
+        only: Vec::new(),
     };
     let tls = args.tls_cert.as_ref().zip(args.tls_key.as_ref());
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate: certificate.clone(), key: key.clone() });
@@ -156,6 +159,10 @@ fn greet(url: &StorageUrl, address: &str, token: Option<&str>, names: &[String],
     say(&format!("noregret serves {url} at {address}"));
     let name = names.first().map_or("NAME".to_owned(), |name| quoted(name));
     let variable = token.map_or(String::new(), |token| format!("NOREGRET_TOKEN={token} "));
+    match token {
+        Some(token) => say(&format!("to look at them in a browser: {}", page_address(address, token))),
+        None => say(&format!("to look at them in a browser: {address}/ (it asks for a token)")),
+    }
     say("to evaluate trials, in another terminal or on another machine:");
     // Where the command of the study is, on this machine.
     let folder = Some(folder.display().to_string()).filter(|folder| !folder.is_empty());

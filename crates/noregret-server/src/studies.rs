@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noregret::{Params, Space, Value};
 use noregret_client::api::{
-    Archive, Best, Counts, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName,
+    Archive, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName,
     Suggest, Suggested,
 };
 use noregret_client::views::{Annotate, Pause};
@@ -47,7 +47,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
 pub(crate) fn list(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let limit = call.number_of("limit")?.unwrap_or(usize::MAX);
     let all = app.store.studies().map_err(of_store)?;
-    let seen = all.into_iter().filter(|(name, _)| call.caller.may_see(name)).take(limit);
+    let seen = all.into_iter().filter(|(name, _)| call.caller.may_see(name) && app.shows(name)).take(limit);
     let studies = seen.map(|(name, position)| StudyName { name, position }).collect();
     Answer::json(200, &Studies { studies })
 }
@@ -80,37 +80,11 @@ pub(crate) fn describe(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 }
 
 fn describe_study(desk: &Desk, shared: &mut SharedStudy, call: &Call) -> Result<Study, Problem> {
-    let space = shared.study().space().clone();
-    let best = shared.study().best_observed().map(|trial| trial.number);
-    let definition = shared.definition().clone();
-    let ledger = shared.ledger();
-    let counts = Counts {
-        waiting: ledger.waiting().len() as u64,
-        running: ledger.running().count() as u64,
-        complete: ledger.complete(),
-        failed: ledger.failed(),
-    };
-    let best = best.and_then(|number| ledger.record(number)).map(|record| record.described(&space));
-    let objective = definition.assignment.as_ref().map(|known| known.objective.clone());
-    let internal = |error: serde_json::Error| Problem::new(500, "internal", error.to_string());
-    Ok(Study {
-        name: shared.name().to_owned(),
-        direction: definition.direction,
-        algorithm: serde_json::to_value(&definition.algorithm).map_err(internal)?,
-        seed: definition.seed,
-        trials: definition.trials,
-        space: serde_json::value::to_raw_value(&definition.space).map_err(internal)?,
-        archived: ledger.is_archived(),
-        paused: ledger.is_paused(),
-        tags: ledger.tags().to_vec(),
-        note: ledger.note().to_owned(),
-        counts,
-        best_observed: best,
-        done: desk.is_done(shared),
-        // A command line may hold what is not for everybody.
-        objective: objective.filter(|_| call.caller.is(Role::Work)),
-        position: shared.position(),
-    })
+    let study = noregret_page::describe::study(shared, desk.is_satisfied());
+    let mut study = study.map_err(|error| Problem::new(500, "internal", error.to_string()))?;
+    // A command line may hold what is not for everybody.
+    study.objective = study.objective.filter(|_| call.caller.is(Role::Work));
+    Ok(study)
 }
 
 pub(crate) fn plan(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
@@ -203,19 +177,7 @@ pub(crate) fn predict(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 
 pub(crate) fn best(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let best = app.desks.of(&call.study)?.consult(&app.thinkers, |shared| {
-        let failed = |error: noregret::Error| of_store(error.into());
-        let recommended = shared.study().recommended().map_err(failed)?;
-        let regret = shared.study().remaining_regret().map_err(failed)?;
-        let space = shared.study().space().clone();
-        let number = shared.study().best_observed().map(|trial| trial.number);
-        let record = |number: u64| shared.ledger().record(number);
-        let recommended_id = recommended.as_ref().and_then(|point| record(point.number)?.id(&space));
-        Ok(Best {
-            observed: number.and_then(record).map(|record| record.described(&space)),
-            recommended: recommended.and_then(|point| serde_json::value::to_raw_value(&point).ok()),
-            recommended_id,
-            remaining_regret: regret.map(|regret| json!(regret)),
-        })
+        noregret_page::describe::best(shared).map_err(|error| of_store(error.into()))
     })?;
     Answer::json(200, &best)
 }

@@ -6,5 +6,7 @@
 mod access;
 mod hostile;
 mod interface;
+mod pages;
 mod server;
 mod storage;
+mod views;

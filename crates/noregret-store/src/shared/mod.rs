@@ -27,7 +27,7 @@ pub use think::{Draft, Next, Task};
 use crate::clock::Clock;
 use crate::error::explained;
 use crate::worker::another_name;
-use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
+use crate::{Definition, Entry, Event, Ledger, Proposed, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
 const PAGE: usize = 2_000;
@@ -258,6 +258,11 @@ impl SharedStudy {
         &mut self.study
     }
 
+    /// The study itself, with its trials and how the last proposal came about.
+    pub fn parts(&mut self) -> (&mut Study, &Ledger, Option<&Diagnostics>) {
+        (&mut self.study, &self.ledger, self.diagnostics.as_deref())
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -276,6 +281,15 @@ impl SharedStudy {
     /// How the last proposal came about, whoever made it.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.diagnostics.as_deref()
+    }
+
+    /// How the point of trial `number` came about, if it was proposed: reads the entries of that trial again.
+    pub fn proposal_of(&self, number: u64) -> Result<Option<Box<Proposed>>, StoreError> {
+        let entries = self.store.read_trials(&self.name, number..number.saturating_add(1))?;
+        Ok(entries.into_iter().find_map(|entry| match entry.event {
+            Event::Asked(proposed) => Some(proposed),
+            _ => None,
+        }))
     }
 
     /// The largest difference between the clocks of other workers and ours, if it is large enough to matter.
