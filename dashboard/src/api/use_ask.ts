@@ -47,7 +47,6 @@ export function useAsk<T>(
   const question = useRef({ path, body })
   question.current = { path, body }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `fresh` and `turn` are why to ask again.
   useEffect(() => {
     if (question.current.path === null) return
     const abort = new AbortController()
