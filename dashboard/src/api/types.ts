@@ -346,6 +346,11 @@ export interface Pause {
   paused: boolean
 }
 
+/** Put a study away, or take it out again. */
+export interface Archive {
+  archived: boolean
+}
+
 /** A corrected result. */
 export interface Replace {
   value: number | null

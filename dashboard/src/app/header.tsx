@@ -1,6 +1,7 @@
 import { Progress } from '../parts/progress.tsx'
-import { paused as pausedText, StudyActions } from '../parts/study_actions.tsx'
-import { count, counted, number } from '../words/numbers.ts'
+import { StudyActions } from '../parts/study_actions.tsx'
+import { countsText, stateMark, stateText } from '../parts/study_state.ts'
+import { count, number } from '../words/numbers.ts'
 import { exact } from '../words/times.ts'
 import { link, route, studyLink } from './router.ts'
 import { isStill, logOut, session } from './session.ts'
@@ -87,22 +88,25 @@ function Facts() {
   const planned = history?.planned ?? study.trials
   const ended = counts.complete + counts.failed
   const done = planned !== null && ended >= planned
+  const state = {
+    archived: study.archived,
+    paused: study.paused ?? false,
+    done,
+    running: counts.running,
+    ended,
+  }
   const bestNumber = bestTrial()
   return (
     <dl class="facts">
       <div>
         <dt class="hidden">State</dt>
         <dd>
-          <span class={`badge ${study.paused ? '' : done ? 'done' : counts.running > 0 ? 'running' : ''}`}>
-            {stateText(study.archived, study.paused ?? false, done, counts.running, ended)}
-          </span>
+          <span class={`badge ${stateMark(state)}`}>{stateText(state)}</span>
         </dd>
       </div>
       <div>
         <dt>Done</dt>
-        <dd
-          title={`${counts.complete} complete, ${counts.failed} failed, ${counts.running} running, ${counts.waiting} waiting`}
-        >
+        <dd title={countsText(counts)}>
           {count(ended)}
           {planned !== null && <span class="quiet"> of {count(planned)}</span>}
         </dd>
@@ -143,19 +147,4 @@ function bestTrial(): number | null {
     if (i >= 0) return history.number[i] ?? null
   }
   return current?.study.value?.best_observed?.number ?? null
-}
-
-/** The state of a study in a few words. */
-export function stateText(
-  archived: boolean,
-  paused: boolean,
-  done: boolean,
-  running: number,
-  ended: number,
-): string {
-  if (archived) return 'archived'
-  if (done) return 'done'
-  if (paused) return pausedText(running)
-  if (running > 0) return `${counted(running, 'trial')} running`
-  return ended === 0 ? 'not begun' : 'nobody works on it'
 }

@@ -6,10 +6,6 @@ import type { OpenStudy } from '../app/study.ts'
 import { Dialog } from './dialog.tsx'
 import { Enqueue, enqueueing } from './enqueue.tsx'
 
-/** How a study that hands out nothing is called. */
-export const paused = (running: number): string =>
-  running > 0 ? `paused, ${running} still running` : 'paused'
-
 /** What may be done with a study; nothing for those who only look. */
 export function StudyActions({ study, open }: { study: Study; open: OpenStudy }) {
   const [editing, setEditing] = useState(false)
