@@ -21,12 +21,17 @@ export interface CurveProps {
   points: MapPoint[]
   read: (i: number) => string[]
   onPick?: ((i: number) => void) | undefined
+  /** The ends of the axis upwards, where several curves share it. */
+  domain?: [number, number] | undefined
   width: number
 }
 
-export function Curve({ label, x, unit, mean, low, high, points, read, onPick, width }: CurveProps) {
+export function Curve({ label, x, unit, mean, low, high, points, read, onPick, domain, width }: CurveProps) {
   const tall = Math.round(Math.min(340, Math.max(220, width * 0.5)))
-  const scale = useMemo(() => around([...low, ...high, ...points.map((p) => p.value)]), [low, high, points])
+  const scale = useMemo(
+    () => around(domain ?? [...low, ...high, ...points.map((p) => p.value)]),
+    [low, high, points, domain],
+  )
   const yTicks = scale.ticks(5)
   const frame = framed(width, tall, { left: labelRoom(yTicks), bottom: 42 })
   const px = (place: number): number => frame.left + place * frame.width

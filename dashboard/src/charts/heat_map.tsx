@@ -25,6 +25,8 @@ export interface MapPoint {
   x: number
   y: number
   kind: 'evaluated' | 'pending' | 'recommended'
+  /** Of its trial. */
+  number: number
   /** For the color of evaluated points. */
   value?: number
   /** Lines to read out; the first is the heading. */
@@ -148,7 +150,7 @@ export function HeatMap(props: HeatMapProps) {
     <div class="chart-box">
       <canvas
         ref={canvas}
-        class="chart-under"
+        class="chart-under hatched"
         style={{
           left: `${Math.round(frame.left)}px`,
           top: `${frame.top}px`,

@@ -6,7 +6,7 @@ import { colors } from '../app/theme.ts'
 import { inOrder, type Mark, nearest } from './nearest.ts'
 
 /** The width of an element in pixels, as it changes; 0 until it is known. */
-export function useWidth(ref: RefObject<HTMLElement>): number {
+export function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {
     const element = ref.current
