@@ -393,6 +393,8 @@ export interface Trials {
 /** Points that ask would hand out. */
 export interface Suggested {
   points: Params[]
+  /** Names of the candidates, in a pool. */
+  ids?: string[]
 }
 
 /** What the model expects at points. */
