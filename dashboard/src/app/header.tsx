@@ -1,3 +1,4 @@
+import type { Study } from '../api/types.ts'
 import { Progress } from '../parts/progress.tsx'
 import { StudyActions } from '../parts/study_actions.tsx'
 import { countsText, stateMark, stateText } from '../parts/study_state.ts'
@@ -52,9 +53,12 @@ export function Header() {
       {study && current && (
         <>
           <div class="study-head">
-            <p class="study-name">{study.name}</p>
-            <Facts />
+            <div class="study-facts">
+              <p class="study-name">{study.name}</p>
+              <Facts />
+            </div>
             <StudyActions study={study} open={current} />
+            <Remarks study={study} />
           </div>
           <nav class="tabs" aria-label="Views of this study">
             {STUDY_VIEWS.filter((view) => view.fits?.(study) ?? true).map((view) => (
@@ -76,6 +80,26 @@ export function Header() {
 function isAt(word: string): boolean {
   const at = route.value.path[2] ?? ''
   return at === word || (word === 'trials' && at === 'trial')
+}
+
+/** Tags and note. */
+function Remarks({ study }: { study: Study }) {
+  const tags = study.tags ?? []
+  if (tags.length === 0 && !study.note) return null
+  return (
+    <p class="study-remarks small quiet">
+      {tags.map((tag) => (
+        <span class="tag" key={tag}>
+          {tag}
+        </span>
+      ))}
+      {study.note && (
+        <span class="clipped" title={study.note}>
+          {study.note}
+        </span>
+      )}
+    </p>
+  )
 }
 
 /** State, progress and best value of the open study. */

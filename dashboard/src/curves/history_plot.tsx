@@ -4,7 +4,7 @@ import { color, colors } from '../app/theme.ts'
 import { timeTicks } from '../charts/ticks.ts'
 import { count, number } from '../words/numbers.ts'
 import { duration } from '../words/times.ts'
-import { type Against, type HistorySeries, rightEnd } from './series.ts'
+import { type Against, type HistorySeries, limitsOf, rightEnd } from './series.ts'
 
 export interface HistoryPlotProps {
   label: string
@@ -153,12 +153,14 @@ function options(
       },
       y: {
         distr: log ? 3 : 1,
-        range: (_self, min, max) => limitsOfY(latest.current, min, max),
+        range: () => limitsOfY(latest.current),
       },
     },
     axes: [
       {
         ...axis,
+        size: 30,
+        gap: 8,
         label: against === 'trial' ? 'Trials ended' : 'Time since the study began',
         labelFont: FONT,
         labelSize: 22,
@@ -236,12 +238,8 @@ function limitsOfX({ series, against, planned }: HistoryPlotProps): [number, num
   return [0, rightEnd(last, planned)]
 }
 
-function limitsOfY(
-  { range, log }: HistoryPlotProps,
-  min: number | null,
-  max: number | null,
-): [number, number] {
-  let [low, high] = range ?? [min ?? 0, max ?? 1]
+function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
+  let [low, high] = range ?? limitsOf(series)
   if (low === high)
     [low, high] = log
       ? [low / 2, high * 2]

@@ -2,7 +2,7 @@ import { color } from '../app/theme.ts'
 import { linear, log, time } from '../charts/scale.ts'
 import { count } from '../words/numbers.ts'
 import type { HistoryPlotProps } from './history_plot.tsx'
-import { rightEnd } from './series.ts'
+import { limitsOf, rightEnd } from './series.ts'
 
 const [WIDTH, HEIGHT] = [960, 480]
 const FRAME = { left: 70, top: 20, width: WIDTH - 90, height: HEIGHT - 75 }
@@ -10,7 +10,7 @@ const FRAME = { left: 70, top: 20, width: WIDTH - 90, height: HEIGHT - 75 }
 /** The same picture as a drawing of its own, for files: the canvas of the page has only points. */
 export function historySvg({ label, series, against, log: isLog, range, planned }: HistoryPlotProps): string {
   const last = Math.max(series.x.at(-1) ?? 1, 1)
-  const values = range ?? limits([...series.value, ...series.best, ...series.low, ...series.high], isLog)
+  const values = range ?? widened(limitsOf(series))
   const xs = against === 'time' ? time(0, last) : linear(0, rightEnd(last, planned), { whole: true })
   const room = (values[1] - values[0]) * 0.05
   const ys = isLog ? log(values[0], values[1]) : linear(values[0] - room, values[1] + room)
@@ -38,7 +38,9 @@ export function historySvg({ label, series, against, log: isLog, range, planned 
   if (band.length > 1) {
     const there = band.map((row) => `${px(row.x)} ${py(row.high)}`)
     const back = [...band].reverse().map((row) => `${px(row.x)} ${py(row.low)}`)
-    parts.push(`<path d="M${[...there, ...back].join('L')}Z" fill="${color('--good')}" fill-opacity="0.2"/>`)
+    parts.push(
+      `<path d="M${[...there, ...back].join('L')}Z" fill="${color('--good')}" fill-opacity="0.2" clip-path="url(#frame)"/>`,
+    )
   }
   const dots = series.x.flatMap((x, i) => {
     const y = series.value[i] ?? null
@@ -72,16 +74,9 @@ export function historySvg({ label, series, against, log: isLog, range, planned 
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="system-ui, sans-serif" font-size="13" fill="${soft}"><title>${escaped(label)}</title><clipPath id="frame"><rect x="${FRAME.left - 5}" y="${FRAME.top - 5}" width="${FRAME.width + 10}" height="${FRAME.height + 10}"/></clipPath>${parts.join('')}</svg>`
 }
 
-function limits(values: (number | null)[], positive: boolean): [number, number] {
-  let [low, high] = [Infinity, -Infinity]
-  for (const value of values) {
-    if (value === null || (positive && value <= 0)) continue
-    low = Math.min(low, value)
-    high = Math.max(high, value)
-  }
-  if (!(low <= high)) return [positive ? 1 : 0, positive ? 10 : 1]
-  return low === high ? [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1] : [low, high]
-}
+/** A range of one value gets some room. */
+const widened = ([low, high]: [number, number]): [number, number] =>
+  low === high ? [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1] : [low, high]
 
 const escaped = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')

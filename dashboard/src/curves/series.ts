@@ -129,3 +129,15 @@ export function rightEnd(last: number, planned: number | null): number {
   const now = Math.max(last, 1)
   return planned !== null && planned >= now && planned <= 3 * now + 20 ? planned : now * 1.04
 }
+
+/** The range of values, with the band's last end: earlier ends were guesses, and may be far away. */
+export function limitsOf(series: HistorySeries): [number, number] {
+  let [low, high] = [Infinity, -Infinity]
+  const last = (column: (number | null)[]) => column.findLast((value) => value !== null) ?? null
+  for (const value of [...series.value, last(series.low), last(series.high)]) {
+    if (value === null) continue
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  return low <= high ? [low, high] : [0, 1]
+}

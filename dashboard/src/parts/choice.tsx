@@ -12,7 +12,6 @@ export function Choice<T extends string>({
   choose: (value: T) => void
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row with others everywhere.
     <div class="choice" role="group" aria-label={label}>
       {options.map(([word, text]) => (
         <button key={word} type="button" aria-pressed={value === word} onClick={() => choose(word)}>

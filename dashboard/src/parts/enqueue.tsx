@@ -4,7 +4,10 @@ import { ask, studyPath } from '../api/ask.ts'
 import type { Param, Params, Study, Trials, Value } from '../api/types.ts'
 import { go, studyLink } from '../app/router.ts'
 import type { OpenStudy } from '../app/study.ts'
+import { choicesOf } from '../words/space.ts'
 import { Dialog } from './dialog.tsx'
+
+export { choicesOf }
 
 /** Values that the form to enqueue a point begins with; null while it is closed. A map opens it with the point that was clicked. */
 export const enqueueing = signal<Params | null>(null)
@@ -103,13 +106,6 @@ function Field({
       )}
     </label>
   )
-}
-
-/** The values of a parameter that has a few; undefined if it is a range. */
-export function choicesOf(param: Param): Value[] | undefined {
-  if (param.type === 'ordinal') return param.values
-  if (param.type === 'categorical') return param.choices
-  return param.type === 'bool' ? [false, true] : undefined
 }
 
 /** What a text of the form means. */

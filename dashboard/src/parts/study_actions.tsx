@@ -10,7 +10,6 @@ import { Enqueue, enqueueing } from './enqueue.tsx'
 export function StudyActions({ study, open }: { study: Study; open: OpenStudy }) {
   const [editing, setEditing] = useState(false)
   const [error, setError] = useState<string>('')
-  const tags = study.tags ?? []
   const pause = async () => {
     setError('')
     try {
@@ -22,16 +21,6 @@ export function StudyActions({ study, open }: { study: Study; open: OpenStudy })
   }
   return (
     <div class="study-actions">
-      {tags.map((tag) => (
-        <span class="tag" key={tag}>
-          {tag}
-        </span>
-      ))}
-      {study.note && (
-        <span class="quiet small clipped" title={study.note}>
-          {study.note}
-        </span>
-      )}
       {error && (
         <span role="alert" class="bad small">
           {error}

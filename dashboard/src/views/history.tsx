@@ -109,7 +109,7 @@ export function History({ study, open }: StudyViewProps) {
           </li>
           {band && (
             <li>
-              <span class="mark band" /> where the model expects the best possible value (90 %)
+              <span class="mark band" /> where the model expects the best possible value (90&nbsp;%)
             </li>
           )}
           {series.failed.length > 0 && (
@@ -173,7 +173,7 @@ function Summary({ study, history, regret }: { study: Study; history: HistoryOf;
       {regret && gain !== undefined && (
         <>
           By the model, a further {study.direction === 'minimize' ? 'decrease' : 'increase'} of about{' '}
-          <strong>{number(gain, 2)}</strong> is possible (90 %: {number(regret.low.at(-1), 2)} to{' '}
+          <strong>{number(gain, 2)}</strong> is possible (90&nbsp;%: {number(regret.low.at(-1), 2)} to{' '}
           {number(regret.high.at(-1), 2)}).
         </>
       )}

@@ -26,12 +26,12 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
 
-/** A share in percent. */
+/** A share in percent, with a space that does not break. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–'
   const value = share * 100
-  if (value !== 0 && Math.abs(value) < 1) return value > 0 ? '<1 %' : '>−1 %'
-  return `${minus(String(Math.round(value)))} %`
+  if (value !== 0 && Math.abs(value) < 1) return value > 0 ? '<1\u00a0%' : '>−1\u00a0%'
+  return `${minus(String(Math.round(value)))}\u00a0%`
 }
 
 /** A value of a parameter. */
