@@ -6,7 +6,7 @@ import './style/views.css'
 import './style/charts.css'
 import { render } from 'preact'
 import { startRouter } from './app/router.ts'
-import { loadSession } from './app/session.ts'
+import { startSession } from './app/session.ts'
 import { Shell } from './app/shell.tsx'
 import { startTheme } from './app/theme.ts'
 import { startClock } from './words/times.ts'
@@ -14,7 +14,7 @@ import { startClock } from './words/times.ts'
 startTheme()
 startClock()
 startRouter()
-void loadSession()
+void startSession()
 
 const page = document.getElementById('page')
 if (page) {

@@ -66,13 +66,10 @@ export const addressOf = (path: string): string => path.replace(/^\//, '')
 /** The path of a study. */
 export const studyPath = (name: string): string => `/api/v1/studies/${segment(name)}`
 
-/** Makes a segment of a path of a name. */
+/** Makes a segment of a path of a name, as reports name their answers. */
 export function segment(name: string): string {
-  const text = encodeURIComponent(name).replace(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return text === '.' ? '%2E' : text === '..' ? '%2E%2E' : text
+  // A path has no segments of dots: they mean here and above.
+  return name === '.' ? '%2E' : name === '..' ? '%2E%2E' : encodeURIComponent(name)
 }
 
 async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { ask, Problem } from '../api/ask.ts'
 import type { Session } from '../api/types.ts'
 import { forget } from '../api/use_ask.ts'
+import { go, route } from './router.ts'
 
 /** Who is looking; null while nobody has logged in, undefined while that is not known. */
 export const session = signal<Session | null | undefined>(undefined)
@@ -24,6 +25,24 @@ export async function loadSession(): Promise<void> {
     if (error instanceof Problem && error.status === 401) session.value = null
     else sessionError.value = error as Error
   }
+}
+
+/**
+ * Begins with the address `#/login?token=...`, if the page was opened with one, as `noregret dashboard` does. The token is taken out of the
+ * address before anything else: it must not stay in the browser's history.
+ */
+export async function startSession(): Promise<void> {
+  const { path, query } = route.peek()
+  const token = path[0] === 'login' ? query.get('token') : null
+  if (path[0] === 'login') go('#/', { replace: true })
+  if (token) {
+    try {
+      return await logIn(token)
+    } catch (error) {
+      if (!(error instanceof Problem)) sessionError.value = error as Error
+    }
+  }
+  await loadSession()
 }
 
 /** Begins a session with a token. */

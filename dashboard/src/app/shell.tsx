@@ -33,6 +33,7 @@ export function Shell() {
           server is back.
         </p>
       )}
+      <LeftOut />
       <main tabIndex={-1}>
         {sessionError.value ? (
           <Trouble error={sessionError.value} again={() => void loadSession()} />
@@ -82,5 +83,21 @@ function Nowhere() {
         The address may be from another version. <a href="#/">All studies</a>
       </p>
     </View>
+  )
+}
+
+/** What a report leaves out, in its own words. */
+function LeftOut() {
+  const thinned = session.value?.more?.thinned
+  if (!Array.isArray(thinned) || thinned.length === 0) return null
+  return (
+    <details class="left-out small quiet">
+      <summary>This report leaves something out</summary>
+      <ul>
+        {thinned.map((sentence) => (
+          <li key={String(sentence)}>{String(sentence)}</li>
+        ))}
+      </ul>
+    </details>
   )
 }

@@ -66,6 +66,8 @@ function scalar(node: Node, of: (name: string) => Scalar): Scalar {
   switch (node.kind) {
     case 'literal':
       return node.value
+    case 'word':
+      return node.text
     case 'name':
       return of(node.name)
     case 'minus': {

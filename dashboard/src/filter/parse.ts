@@ -1,16 +1,27 @@
 // The language of constraints and filters, for reports, which have no server: `lr < 1e-3 and state == 'failed'`.
 // The guide describes it. A server has the last word; this one is meant to give the same answers, with fewer kinds of errors.
 
+/** A name that is not known: a text if it is compared with one. */
+interface Word {
+  kind: 'word'
+  text: string
+  column: number
+}
+
 /** A piece of an expression. */
 export type Node =
   | { kind: 'literal'; value: number | string | boolean }
   | { kind: 'name'; name: string; column: number }
+  | Word
   | { kind: 'not' | 'minus'; of: Node }
   | { kind: 'and' | 'or'; left: Node; right: Node }
   | { kind: 'compare'; first: Node; rest: [string, Node][] }
   | { kind: 'in'; of: Node; choices: Node[]; not: boolean }
   | { kind: 'arithmetic'; operator: string; left: Node; right: Node }
   | { kind: 'call'; name: string; of: Node[] }
+
+/** What a name stands for: a word without quotes is a text only beside one that may be a text. */
+export type Type = 'number' | 'text' | 'truth' | 'any'
 
 /** What is wrong with an expression, and where: columns count from 1. */
 export class FilterError extends Error {
@@ -73,8 +84,8 @@ const FUNCTIONS: Record<string, 'one' | 'more'> = {
 /** How deep parentheses and signs may be nested. */
 const DEEPEST = 100
 
-/** Reads an expression. Names that `knows` does not know are errors. Throws a `FilterError`. */
-export function parse(source: string, knows: (name: string) => boolean): Node {
+/** Reads an expression; `typeOf` says what a name stands for, if anything. Throws a `FilterError`. */
+export function parse(source: string, typeOf: (name: string) => Type | undefined): Node {
   const list = tokens(source)
   let at = 0
   let depth = 0
@@ -100,18 +111,28 @@ export function parse(source: string, knows: (name: string) => boolean): Node {
     return made
   }
 
+  const known = (node: Node): Node => {
+    if (node.kind === 'word') throw new FilterError(node.column, `unknown name \`${node.text}\``)
+    return node
+  }
+  /** A word without quotes is a text beside a name that may be one. */
+  const textBeside = (node: Node, sides: Node[]): Node => {
+    const text = (side: Node) => side.kind === 'name' && ['text', 'any'].includes(typeOf(side.name) ?? '')
+    return node.kind === 'word' && sides.some(text) ? { kind: 'literal', value: node.text } : known(node)
+  }
+
   const either = (): Node => {
     let left = both()
-    while (take('or', '||')) left = { kind: 'or', left, right: both() }
+    while (take('or', '||')) left = { kind: 'or', left: known(left), right: known(both()) }
     return left
   }
   const both = (): Node => {
     let left = negated()
-    while (take('and', '&&')) left = { kind: 'and', left, right: negated() }
+    while (take('and', '&&')) left = { kind: 'and', left: known(left), right: known(negated()) }
     return left
   }
   const negated = (): Node => {
-    if (take('not')) return deeper(() => ({ kind: 'not', of: negated() }))
+    if (take('not')) return deeper(() => ({ kind: 'not', of: known(negated()) }))
     return comparison()
   }
   const comparison = (): Node => {
@@ -121,17 +142,26 @@ export function parse(source: string, knows: (name: string) => boolean): Node {
     if (take('in')) {
       expect('[')
       const choices = listed(']')
-      return { kind: 'in', of: first, choices, not }
+      return {
+        kind: 'in',
+        of: known(first),
+        choices: choices.map((choice) => textBeside(choice, [first])),
+        not,
+      }
     }
     const rest: [string, Node][] = []
     for (;;) {
-      const one = peek()
-      if (one.kind === 'sign' && one.text === '=') throw new FilterError(one.column, 'use `==` to compare')
-      const token = take('<', '<=', '>', '>=', '==', '!=')
+      const token = take('<', '<=', '>', '>=', '==', '!=', '=')
       if (!token) break
-      rest.push([token.text, sum()])
+      rest.push([token.text === '=' ? '==' : token.text, sum()])
     }
-    return rest.length === 0 ? first : { kind: 'compare', first, rest }
+    if (rest.length === 0) return first
+    const sides = [first, ...rest.map(([, side]) => side)]
+    return {
+      kind: 'compare',
+      first: textBeside(first, sides),
+      rest: rest.map(([operator, side]) => [operator, textBeside(side, sides)]),
+    }
   }
   const listed = (end: string): Node[] => {
     const made: Node[] = []
@@ -144,23 +174,23 @@ export function parse(source: string, knows: (name: string) => boolean): Node {
   const sum = (): Node => {
     let left = product()
     for (let token = take('+', '-'); token; token = take('+', '-')) {
-      left = { kind: 'arithmetic', operator: token.text, left, right: product() }
+      left = { kind: 'arithmetic', operator: token.text, left: known(left), right: known(product()) }
     }
     return left
   }
   const product = (): Node => {
     let left = unary()
     for (let token = take('*', '/', '%'); token; token = take('*', '/', '%')) {
-      left = { kind: 'arithmetic', operator: token.text, left, right: unary() }
+      left = { kind: 'arithmetic', operator: token.text, left: known(left), right: known(unary()) }
     }
     return left
   }
   const unary = (): Node => {
-    if (take('-')) return deeper(() => ({ kind: 'minus', of: unary() }))
-    if (take('!')) return deeper(() => ({ kind: 'not', of: unary() }))
+    if (take('-')) return deeper(() => ({ kind: 'minus', of: known(unary()) }))
+    if (take('!')) return deeper(() => ({ kind: 'not', of: known(unary()) }))
     const base = primary()
     if (!take('^', '**')) return base
-    return deeper(() => ({ kind: 'arithmetic', operator: '^', left: base, right: unary() }))
+    return deeper(() => ({ kind: 'arithmetic', operator: '^', left: known(base), right: known(unary()) }))
   }
   const primary = (): Node => {
     const token = next()
@@ -178,7 +208,7 @@ export function parse(source: string, knows: (name: string) => boolean): Node {
       const takes = FUNCTIONS[token.text]
       if (!takes) throw new FilterError(token.column, `unknown function \`${token.text}\``)
       next()
-      const of = listed(')')
+      const of = listed(')').map(known)
       if (takes === 'one' ? of.length !== 1 : of.length < 2) {
         throw new FilterError(
           token.column,
@@ -187,11 +217,11 @@ export function parse(source: string, knows: (name: string) => boolean): Node {
       }
       return { kind: 'call', name: token.text, of }
     }
-    if (!knows(token.text)) throw new FilterError(token.column, `unknown name \`${token.text}\``)
+    if (typeOf(token.text) === undefined) return { kind: 'word', text: token.text, column: token.column }
     return { kind: 'name', name: token.text, column: token.column }
   }
 
-  const made = either()
+  const made = known(either())
   if (peek().kind !== 'end') throw new FilterError(peek().column, `unexpected ${shown(peek())}`)
   return made
 }

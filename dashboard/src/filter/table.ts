@@ -1,9 +1,18 @@
 import type { Table, Trial } from '../api/types.ts'
 import { holds, type Scalar } from './evaluate.ts'
-import { type Node, parse } from './parse.ts'
+import { type Node, parse, type Type } from './parse.ts'
 
 /** What every trial has, beside its parameters and attributes. */
-export const FIELDS = ['number', 'state', 'value', 'seconds', 'worker', 'attempts', 'reason'] as const
+const FIELDS: Record<string, Type> = {
+  number: 'number',
+  id: 'text',
+  state: 'text',
+  value: 'number',
+  seconds: 'number',
+  worker: 'text',
+  attempts: 'number',
+  reason: 'text',
+}
 
 /** What a table is to show. */
 export interface TableOf {
@@ -14,11 +23,21 @@ export interface TableOf {
   limit?: number
 }
 
-/** What a trial has by a name: a field of every trial, a parameter, or an attribute. */
+/** What a trial has by a name: a parameter, a field of every trial, or an attribute; the first of a name counts. */
 export function named(trial: Trial, name: string): Scalar {
-  if ((FIELDS as readonly string[]).includes(name)) return trial[name as (typeof FIELDS)[number]]
-  const value = trial.params[name] ?? trial.attrs[name]
+  const value = trial.params[name] ?? (name in FIELDS ? trial[name as keyof Trial] : trial.attrs[name])
   return typeof value === 'object' ? undefined : value
+}
+
+/** What a name stands for, as far as the trials say. */
+function typeIn(trials: Trial[], name: string): Type {
+  for (const trial of trials) {
+    const value = named(trial, name)
+    if (typeof value === 'number') return 'number'
+    if (typeof value === 'string') return 'text'
+    if (typeof value === 'boolean') return 'truth'
+  }
+  return 'any'
 }
 
 /** Filters and sorts trials as the server would. Throws a `FilterError`. */
@@ -29,9 +48,15 @@ export function tableOf(
   wanted: TableOf,
   position: number,
 ): Table {
-  const names = new Set<string>([...FIELDS, ...parameters, ...attrs])
+  const names = new Set([...parameters, ...Object.keys(FIELDS), ...attrs])
+  const typeOf = (name: string): Type | undefined =>
+    names.has(name)
+      ? parameters.includes(name)
+        ? typeIn(all, name)
+        : (FIELDS[name] ?? typeIn(all, name))
+      : undefined
   const text = (wanted.filter ?? '').trim()
-  const filter: Node | null = text === '' ? null : parse(wanted.filter ?? '', (name) => names.has(name))
+  const filter: Node | null = text === '' ? null : parse(wanted.filter ?? '', typeOf)
   const matching = filter ? all.filter((trial) => holds(filter, (name) => named(trial, name))) : [...all]
   const { sort } = wanted
   if (sort && names.has(sort)) matching.sort(order(sort, wanted.descending ?? false))

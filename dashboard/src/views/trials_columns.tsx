@@ -28,8 +28,7 @@ const FIRST = 8
 
 /** All columns that a study has, in order. */
 export function columnsOf(study: Study, attrs: string[]): Column[] {
-  const id: Column[] =
-    'pool' in study.space ? [{ ...text('id', 150, (trial) => trial.id), sortable: false }] : []
+  const id: Column[] = 'pool' in study.space ? [text('id', 150, (trial) => trial.id)] : []
   return [
     {
       name: 'number',
@@ -99,7 +98,7 @@ function parameter(study: Study, name: string): Column {
     declared.type === 'ordinal'
   return {
     name,
-    width: Math.max(92, 34 + 7.8 * Math.min(name.length, 20)),
+    width: Math.max(102, 34 + 7.8 * Math.min(name.length, 20)),
     right,
     sortable: true,
     cell: (trial) => valueText(trial.params[name]),

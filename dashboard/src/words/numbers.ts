@@ -1,4 +1,4 @@
-/** A number with as many digits as a reader can use: four, unless told. */
+/** A number with as many digits as a reader can use: four, unless told; what is before the point stays. */
 export function number(value: number | null | undefined, digits = 4): string {
   if (value === null || value === undefined) return '–'
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '−∞'
@@ -6,6 +6,7 @@ export function number(value: number | null | undefined, digits = 4): string {
   const size = Math.abs(value)
   if (Number.isInteger(value) && size < 1e6) return minus(String(value))
   if (size >= 1e6 || size < 1e-4) return minus(scientific(value, digits))
+  if (size >= 10 ** digits) return minus(String(Math.round(value)))
   return minus(String(Number(value.toPrecision(digits))))
 }
 
