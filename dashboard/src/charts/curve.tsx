@@ -91,7 +91,7 @@ export function Curve({ label, x, unit, mean, low, high, points, read, onPick, d
         )}
         {points.map((point, i) => {
           if (point.kind === 'pending')
-            return <path key={i} class="point-pending" d={`M${px(point.x)},${frame.top + frame.height}v-9`} />
+            return <path key={i} class="point-tick" d={`M${px(point.x)},${frame.top + frame.height}v-9`} />
           if (point.value === undefined) return null
           if (point.kind === 'recommended')
             return <path key={i} class="point-recommended" d={star(px(point.x), py(point.value), 9)} />

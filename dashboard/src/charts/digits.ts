@@ -13,7 +13,7 @@ function exponential(x: number, digits: number): string {
 export function stepped(x: number, step: number): string {
   if (x === 0) return '0'
   const size = Math.abs(x)
-  if (size >= 1e6 || step < 1e-4) {
+  if (size >= 1e6 || step < 1e-5) {
     return exponential(x, Math.floor(Math.log10(size)) - Math.floor(Math.log10(step) + 1e-9) + 1)
   }
   return minus(x.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))))

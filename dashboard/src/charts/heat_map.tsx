@@ -94,6 +94,22 @@ export function HeatMap(props: HeatMapProps) {
     () => points.map((p) => ({ x: px(p.x), y: py(p.y) })),
     [points, wide, high, frame.left],
   )
+  const r = points.length > 300 ? 2 : 3
+  // The same elements as long as nothing changes: moving the cursor does not touch thousands of points.
+  const drawnPoints = useMemo(
+    () =>
+      points.map((point, i) => (
+        <Point
+          key={`${point.kind} ${point.number}`}
+          point={point}
+          x={marks[i]?.x ?? 0}
+          y={marks[i]?.y ?? 0}
+          r={r}
+          color={point.value === undefined ? undefined : pointColor?.(point.value)}
+        />
+      )),
+    [points, marks, pointColor],
+  )
   const columns = useMemo(() => cellOf(x.places, wide), [x, wide])
   const rows = useMemo(() => cellOf(y.places, high), [y, high])
 
@@ -193,15 +209,7 @@ export function HeatMap(props: HeatMapProps) {
           bands={x.bands}
         />
         <AxisY frame={frame} ticks={yTicks} label={y.name} bands={y.bands} />
-        {points.map((point, i) => (
-          <Point
-            key={i}
-            point={point}
-            x={marks[i]?.x ?? 0}
-            y={marks[i]?.y ?? 0}
-            color={point.value === undefined || !pointColor ? 'none' : pointColor(point.value)}
-          />
-        ))}
+        {drawnPoints}
         {center === null ? null : (
           <path
             data-cursor
@@ -216,10 +224,38 @@ export function HeatMap(props: HeatMapProps) {
 }
 
 /** Evaluated points are discs, pending ones crosses, and the recommended one is a star: shapes, not colors alone. */
-function Point({ point, x, y, color }: { point: MapPoint; x: number; y: number; color: string }) {
-  if (point.kind === 'pending') return <path class="point-pending" d={`M${x - 4},${y - 4}l8,8m0,-8l-8,8`} />
+function Point({
+  point,
+  x,
+  y,
+  r,
+  color,
+}: {
+  point: MapPoint
+  x: number
+  y: number
+  r: number
+  color: string | undefined
+}) {
+  if (point.kind === 'pending') {
+    const cross = `M${x - 4},${y - 4}l8,8m0,-8l-8,8`
+    return (
+      <g>
+        <path class="point-under" d={cross} />
+        <path class="point-pending" d={cross} />
+      </g>
+    )
+  }
   if (point.kind === 'recommended') return <path class="point-recommended" d={star(x, y, 9)} />
-  return <circle class="point-evaluated" cx={x} cy={y} r={3} fill={color} />
+  return (
+    <circle
+      class={color === undefined ? 'point-plain' : 'point-evaluated'}
+      cx={x}
+      cy={y}
+      r={r}
+      fill={color}
+    />
+  )
 }
 
 /** A star with five points, as a path. */

@@ -1,6 +1,6 @@
 // Several curves over one another, each with its name at its end.
 
-import { useMemo } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 import { AxisX, AxisY, fitted, framed, labelRoom } from './axes.tsx'
 import { Drawing } from './drawing.tsx'
 import { useCursor } from './hooks.ts'
@@ -69,6 +69,7 @@ export function Lines({ label, series, x, y, xLabel, yLabel, read, width }: Line
   )
   const cursor = useCursor(marks, Infinity)
   const at = marks[cursor.active]
+  const clip = useId()
   const ends = named.map((one) => py(one.points.at(-1)?.[1] ?? 0))
   const labels = apart(ends, 14, frame.top + 6, frame.top + frame.height - 2)
   return (
@@ -82,35 +83,40 @@ export function Lines({ label, series, x, y, xLabel, yLabel, read, width }: Line
       >
         <AxisY frame={frame} ticks={yTicks} label={yLabel} grid />
         <AxisX frame={frame} ticks={x.ticks(Math.max(2, Math.floor(frame.width / 90)))} label={xLabel} />
-        {series.map((one) =>
-          one.band ? (
+        <clipPath id={clip}>
+          <rect x={frame.left} y={frame.top - 6} width={frame.width} height={frame.height + 12} />
+        </clipPath>
+        <g clip-path={`url(#${clip})`}>
+          {series.map((one) =>
+            one.band ? (
+              <path
+                key={`band ${one.name}`}
+                d={banded(one.band, px, py)}
+                fill={one.color}
+                fill-opacity={0.16}
+              />
+            ) : null,
+          )}
+          {series.map((one, i) => (
             <path
-              key={`band ${one.name}`}
-              d={banded(one.band, px, py)}
-              fill={one.color}
-              fill-opacity={0.16}
+              key={`line ${i} ${one.name}`}
+              class="series"
+              d={stepped(one.points, px, py)}
+              stroke={one.color}
+              stroke-width={one.faint === true ? 0.8 : 1.8}
+              stroke-opacity={one.faint === true ? 0.5 : 1}
+              stroke-dasharray={one.dash}
             />
-          ) : null,
-        )}
-        {series.map((one, i) => (
-          <path
-            key={`line ${i} ${one.name}`}
-            class="series"
-            d={stepped(one.points, px, py)}
-            stroke={one.color}
-            stroke-width={one.faint === true ? 0.8 : 1.8}
-            stroke-opacity={one.faint === true ? 0.5 : 1}
-            stroke-dasharray={one.dash}
-          />
-        ))}
+          ))}
+        </g>
         {named.map((one, i) => (
           <text
             key={one.name}
             class="direct-label"
-            x={frame.left + frame.width + 8}
+            x={Math.min(frame.left + frame.width, px(one.points.at(-1)?.[0] ?? 0)) + 8}
             y={labels[i]}
             dominant-baseline="central"
-            fill={one.color}
+            style={{ fill: one.color }}
           >
             {fitted(one.name, right - 8)}
           </text>

@@ -246,7 +246,7 @@ function AxisOf({ axis, x, y, gap, range, onNudge, onClear }: AxisOfProps) {
           data-cursor
           d={end === 1 ? `M${x - 7},${y(ends[1]) - 1}l7,-8l7,8Z` : `M${x - 7},${y(ends[0]) + 1}l7,8l7,-8Z`}
           role="slider"
-          tabIndex={0}
+          tabindex={0}
           aria-orientation="vertical"
           aria-label={`${axis.name}, ${end === 1 ? 'upper' : 'lower'} end`}
           aria-valuemin={0}
@@ -291,7 +291,7 @@ function draw(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D, pict
   context.lineWidth = 1
   if (picture.brushed) {
     context.strokeStyle = faint
-    context.globalAlpha = 0.5
+    context.globalAlpha = Math.min(0.5, Math.max(0.12, 150 / Math.max(1, picture.lines.length)))
     picture.lines.forEach((line, i) => {
       if (!picture.chosen[i]) stroke(line)
     })

@@ -64,8 +64,12 @@ export function Scatter({ label, xLabel, yLabel, points, width, onOpen }: Scatte
           x2={frame.left + frame.width}
           y2={frame.top}
         />
-        <text class="direct-label" x={frame.left + frame.width - 6} y={frame.top + 16} text-anchor="end">
-          equal ↗
+        <text
+          class="direct-label"
+          x={frame.left + frame.width * 0.84 + 8}
+          y={frame.top + frame.height * 0.16 + 16}
+        >
+          exact
         </text>
         {points.map((p, i) => (
           <g

@@ -80,7 +80,9 @@ export function timeTicks(low: number, high: number, intervals: number): Tick[] 
     rough < 1
       ? step(span, intervals)
       : (TIMES.find((t) => t >= rough) ?? 86_400 * Math.max(1, step(span / 86_400, intervals)))
-  const [unit, size] = UNITS.find(([, seconds]) => by >= seconds) ?? ['s', 1]
+  const [unit, size] = UNITS.find(
+    ([, seconds]) => by >= seconds || (2 * by >= seconds && span >= 3 * seconds),
+  ) ?? ['s', 1]
   return multiples(low, high, by).map((x) => ({
     place: (x - low) / span,
     label: x === 0 ? '0' : `${stepped(x / size, by / size)} ${unit}`,

@@ -18,18 +18,25 @@ const STYLED = [
   'display',
 ]
 
-/** A drawing as a file of its own: colors and fonts are written into it. */
+/** Properties that children do not inherit, with what they are unless something is said. */
+const OWN: Record<string, string> = { opacity: '1', display: 'inline' }
+
+/** A drawing as a file of its own: colors and fonts are written into it, where they are not inherited. */
 export function svgText(drawing: SVGSVGElement): string {
   const copy = drawing.cloneNode(true) as SVGSVGElement
-  const from = drawing.querySelectorAll<SVGElement>('*')
-  const to = copy.querySelectorAll<SVGElement>('*')
+  const from = [drawing, ...drawing.querySelectorAll<SVGElement>('*')]
+  const to = [copy, ...copy.querySelectorAll<SVGElement>('*')]
+  const looks = new Map<Element, CSSStyleDeclaration>()
   from.forEach((element, i) => {
     const style = getComputedStyle(element)
+    looks.set(element, style)
     const target = to[i]
     if (!target) return
+    const above = element.parentElement ? looks.get(element.parentElement) : undefined
     for (const name of STYLED) {
       const value = style.getPropertyValue(name)
-      if (value !== '' && value !== 'none 0s') target.setAttribute(name, value)
+      const otherwise = OWN[name] ?? above?.getPropertyValue(name)
+      if (value !== '' && (value !== otherwise || target.hasAttribute(name))) target.setAttribute(name, value)
     }
     target.removeAttribute('class')
     target.removeAttribute('style')
@@ -39,7 +46,6 @@ export function svgText(drawing: SVGSVGElement): string {
   copy.setAttribute('width', String(Math.round(width)))
   copy.setAttribute('height', String(Math.round(height)))
   if (!copy.hasAttribute('viewBox')) copy.setAttribute('viewBox', `0 0 ${width} ${height}`)
-  copy.removeAttribute('class')
   return new XMLSerializer().serializeToString(copy)
 }
 

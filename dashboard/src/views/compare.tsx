@@ -22,7 +22,7 @@ const FIRST = 6
 const COLORS = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7']
 const DASHES = [undefined, '6 3', '2 3', '8 3 2 3']
 /** Best values whose ends are this many times apart get a logarithmic axis, unless told otherwise. */
-const LOG_FROM = 50
+const LOG_FROM = 10
 
 /** Best values so far of several studies. */
 export function Compare() {
@@ -97,9 +97,7 @@ function choice(known: StudyCard[], names: string | null): StudyCard[] {
     : begun
         .filter((card) => card.direction === most?.direction)
         .sort((a, b) => related(b, most) - related(a, most))
-        .filter(
-          (card, i) => i < FIRST && (most === undefined || most.tags.length === 0 || related(card, most) > 0),
-        )
+        .slice(0, FIRST)
   return wanted.filter((card) => card.direction === wanted[0]?.direction).slice(0, MOST)
 }
 

@@ -8,7 +8,7 @@ import { Bars } from '../charts/bars.tsx'
 import { Figure } from '../charts/figure.tsx'
 import { Sized } from '../charts/sized.tsx'
 import { View } from '../parts/view.tsx'
-import { counted, percent } from '../words/numbers.ts'
+import { counted } from '../words/numbers.ts'
 import { interactionsText, inWords } from './importance_words.ts'
 
 /** How much each parameter matters. */
@@ -37,6 +37,7 @@ export function Importance({ study, open }: StudyViewProps) {
           <p class="lead">{inWords(data)}</p>
           <Figure
             name={`${study.name}-importance`}
+            title="Shares of the variation"
             summary={
               <>
                 Shares of the objective's variation over the whole space, by a model of{' '}
@@ -57,9 +58,11 @@ export function Importance({ study, open }: StudyViewProps) {
               ]),
             })}
           >
-            <Sized>
-              {(width) => <Bars label="Importance of parameters" rows={data.parameters} width={width} />}
-            </Sized>
+            <div class="table-narrow">
+              <Sized>
+                {(width) => <Bars label="Importance of parameters" rows={data.parameters} width={width} />}
+              </Sized>
+            </div>
           </Figure>
           <p>
             {interactionsText(data)}{' '}
@@ -71,7 +74,7 @@ export function Importance({ study, open }: StudyViewProps) {
           </p>
           <p class="quiet small">
             This is about the whole space. Close to the best point, other parameters may matter more: see the
-            map there. Shares left to interactions: {percent(data.interactions)}.
+            map there.
           </p>
         </div>
       )}

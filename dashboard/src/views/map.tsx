@@ -39,9 +39,12 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
   const trials = useAsk<Table>('GET', choices.length > 0 ? tablePath(study) : null)
   const data = answer.data
   // Answers to the question before stay until there are new ones: they say themselves what they show.
-  const maps = data?.answers ?? []
-  const shown = maps.filter((map) => map !== null)
+  const shown = useMemo(() => data?.answers.filter((map) => map !== null) ?? [], [data])
   const titles = data?.of.map(({ body }) => panelTitle(body as MapOf, panel)) ?? []
+  const panelValues = useMemo(
+    () => data?.of.map(({ body }) => (body as MapOf).fixed?.[panel]) ?? [],
+    [data, panel],
+  )
   const nothing =
     embedded?.length === 0
       ? 'This report has no maps: make it with some, or open the study on its server.'
@@ -70,6 +73,7 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
             study={study}
             maps={shown}
             titles={titles}
+            choices={panelValues}
             panel={panel}
             known={trials.data?.trials}
             onPick={
@@ -239,6 +243,7 @@ function Others({ study, of, panel, fixed }: { study: Study; of: MapOf; panel: s
             name={name}
             param={param}
             own={of.fixed?.[name]}
+            averaged={of.others === 'average'}
             shown={of.fixed?.[name] ?? fixed[name]}
           />
         ))}
@@ -255,11 +260,13 @@ function Fix({
   param,
   own,
   shown,
+  averaged,
 }: {
   name: string
   param: Param
   own: Value | undefined
   shown: Value | undefined
+  averaged: boolean
 }) {
   const id = useId()
   const choices = choicesOf(param)
@@ -279,8 +286,9 @@ function Fix({
   return (
     <div class="map-fix">
       <label class="field" for={id}>
-        {name} <strong>{text}</strong>
-        {own === undefined && value !== undefined && <span class="quiet"> as at the best</span>}
+        {name}
+        {!choices && <strong> {text}</strong>}
+        {!choices && own === undefined && value !== undefined && ' (at the best)'}
       </label>
       {choices ? (
         <select
@@ -288,7 +296,9 @@ function Fix({
           value={own === undefined ? '' : String(own)}
           onChange={(event) => setQuery({ [FIX + name]: event.currentTarget.value })}
         >
-          <option value="">{fixedWord(shown)}</option>
+          <option value="">
+            {own === undefined ? unfixed(shown) : averaged ? 'averaged' : 'as at the best'}
+          </option>
           {choices.map((choice) => (
             <option key={String(choice)} value={String(choice)}>
               {valueText(choice)}
@@ -320,7 +330,8 @@ function Fix({
   )
 }
 
-const fixedWord = (shown: Value | undefined): string => (shown === undefined ? 'averaged' : 'as at the best')
+const unfixed = (shown: Value | undefined): string =>
+  shown === undefined ? 'averaged' : `${valueText(shown)} (at the best)`
 
 /** With the digits that a slider can mean. */
 function rounded(value: Value): Value {

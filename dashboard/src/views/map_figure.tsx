@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { Params, Study, SurfaceMap, Trial } from '../api/types.ts'
+import type { Direction, Params, Study, SurfaceMap, Trial, Value } from '../api/types.ts'
 import { css, deviations, goodness, type Ramp, values } from '../charts/color.ts'
 import { Curve } from '../charts/curve.tsx'
 import { uncertain } from '../charts/digits.ts'
@@ -27,6 +27,8 @@ interface MapFigureProps {
   /** One a panel; all of the same parameters. */
   maps: SurfaceMap[]
   titles: string[]
+  /** The value of the parameter of the panels in each. */
+  choices: (Value | undefined)[]
   /** The parameter of the panels; empty without panels. */
   panel: string
   /** Trials whose parameters are known, to tell points of different panels apart. */
@@ -35,7 +37,7 @@ interface MapFigureProps {
 }
 
 /** Means and deviations side by side, or a curve with its band; with panels, a row each. */
-export function MapFigure({ study, maps, titles, panel, known, onPick }: MapFigureProps) {
+export function MapFigure({ study, maps, titles, choices, panel, known, onPick }: MapFigureProps) {
   const dark = useDark()
   const { direction } = study
   const first = maps[0] as SurfaceMap
@@ -46,33 +48,41 @@ export function MapFigure({ study, maps, titles, panel, known, onPick }: MapFigu
   const sdShare = useMemo(() => (sd: number) => (most > 0 ? sd / most : 0), [most])
   const sdRamp = useMemo(() => deviations(dark), [dark])
   const [bad, good] = direction === 'minimize' ? [range.high, range.low] : [range.low, range.high]
-  const belongs = useMemo(() => membership(panel, known), [panel, known])
-  const sheet = () => sheetOf(maps, titles, panel)
+  const pointColor = useMemo(() => (value: number) => css(values(share(value))), [share])
+  const belongs = useMemo(() => membership(panel, maps, choices, known), [panel, maps, choices, known])
+  const sheet = () => sheetOf(maps, titles, choices, panel)
   const name = [study.name, 'map', first.x.name, first.y?.name].filter(Boolean).join('-')
   const ends = `${range.cut ? 'beyond ' : ''}${number(bad, 3)}`
   return (
-    <Figure name={name} summary={summary(maps, titles, study)} sheet={sheet}>
+    <Figure
+      name={name}
+      title={`${first.x.name}${first.y ? ` and ${first.y.name}` : ''}, by the model`}
+      summary={summary(maps, titles, study)}
+      sheet={sheet}
+    >
       {first.y ? (
         maps.map((map, i) => (
           <div class="chart-panels" key={titles[i] ?? i}>
             <Surface
               map={map}
+              direction={direction}
               title={`Expected value${titles[i] ? `, ${titles[i]}` : ''}`}
               heights="mean"
               share={share}
               ramp={values}
-              color={(value) => css(values(share(value)))}
-              only={belongs(map)}
+              color={pointColor}
+              belongs={belongs}
               onPick={onPick}
               legend={{ from: ends, to: number(good, 3), label: 'Expected value, from bad to good' }}
             />
             <Surface
               map={map}
+              direction={direction}
               title={`Deviation${titles[i] ? `, ${titles[i]}` : ''}`}
               heights="sd"
               share={sdShare}
               ramp={sdRamp}
-              only={belongs(map)}
+              belongs={belongs}
               onPick={onPick}
               legend={{
                 from: '0',
@@ -88,9 +98,10 @@ export function MapFigure({ study, maps, titles, panel, known, onPick }: MapFigu
             <CurvePanel
               key={titles[i] ?? i}
               map={map}
+              direction={direction}
               title={titles[i] ?? ''}
               maps={maps}
-              only={belongs(map)}
+              belongs={belongs}
               onPick={onPick}
             />
           ))}
@@ -102,20 +113,32 @@ export function MapFigure({ study, maps, titles, panel, known, onPick }: MapFigu
 
 interface SurfaceProps {
   map: SurfaceMap
+  direction: Direction
   title: string
   heights: 'mean' | 'sd'
   share: (height: number) => number
   ramp: Ramp
   color?: (value: number) => string
-  only: ((number: number) => boolean) | undefined
+  belongs: (map: SurfaceMap) => ((number: number) => boolean) | undefined
   onPick: ((point: Params) => void) | undefined
   legend: { from: string; to: string; label: string }
 }
 
-function Surface({ map, title, heights, share, ramp, color, only, onPick, legend }: SurfaceProps) {
+function Surface({
+  map,
+  direction,
+  title,
+  heights,
+  share,
+  ramp,
+  color,
+  belongs,
+  onPick,
+  legend,
+}: SurfaceProps) {
   const [x, y] = useMemo(() => [drawn(map.x), map.y && drawn(map.y)], [map])
   const height = useMemo(() => feasible(map[heights], map.infeasible), [map, heights])
-  const points = useMemo(() => pointsOf(map, x, y, only), [map, x, y, only])
+  const points = useMemo(() => pointsOf(map, x, y, direction, belongs(map)), [map, x, y, direction, belongs])
   if (!y) return null
   const columns = map.x.values.length
   const read = (column: number, row: number) => {
@@ -157,24 +180,25 @@ function Surface({ map, title, heights, share, ramp, color, only, onPick, legend
 
 interface CurvePanelProps {
   map: SurfaceMap
+  direction: Direction
   title: string
   maps: SurfaceMap[]
-  only: ((number: number) => boolean) | undefined
+  belongs: (map: SurfaceMap) => ((number: number) => boolean) | undefined
   onPick: ((point: Params) => void) | undefined
 }
 
-function CurvePanel({ map, title, maps, only, onPick }: CurvePanelProps) {
+function CurvePanel({ map, direction, title, maps, belongs, onPick }: CurvePanelProps) {
   const x = useMemo(() => drawn(map.x), [map])
   const low = useMemo(() => map.mean.map((mean, i) => mean - SPREAD * (map.sd[i] ?? 0)), [map])
   const high = useMemo(() => map.mean.map((mean, i) => mean + SPREAD * (map.sd[i] ?? 0)), [map])
   const points = useMemo(
     () =>
-      pointsOf(map, x, null, only).map((point) =>
+      pointsOf(map, x, null, direction, belongs(map)).map((point) =>
         point.kind === 'recommended'
           ? { ...point, value: map.mean[nearestPlace(x.places, point.x)] ?? 0 }
           : point,
       ),
-    [map, x, only],
+    [map, x, direction, belongs],
   )
   const domain = useMemo(() => sharedDomain(maps), [maps])
   const read = (i: number) => [placeText(map, i), `expected ${uncertain(map.mean[i] ?? 0, map.sd[i] ?? 0)}`]
@@ -223,11 +247,16 @@ function sharedDomain(maps: SurfaceMap[]): [number, number] {
 }
 
 /** Which trials belong to a map of a panel, as far as their parameters are known. */
-function membership(panel: string, known: Trial[] | undefined) {
+function membership(
+  panel: string,
+  maps: SurfaceMap[],
+  choices: (Value | undefined)[],
+  known: Trial[] | undefined,
+) {
   const params = new Map(known?.map((trial) => [trial.number, trial.params]) ?? [])
   return (map: SurfaceMap): ((number: number) => boolean) | undefined => {
-    const value = map.fixed[panel]
-    if (panel === '' || value === undefined || params.size === 0) return undefined
+    const value = choices[maps.indexOf(map)]
+    if (value === undefined || params.size === 0) return undefined
     return (number) => params.get(number)?.[panel] === value
   }
 }
@@ -265,8 +294,13 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
         </>
       )}
       {first.y
-        ? 'Good is yellow. Discs are evaluated points, in the color of their value; crosses wait or run; the star is the recommended point. Points are where they are on these axes, whatever their other parameters.'
-        : 'Dots are evaluated points, whatever their other parameters; ticks at the bottom wait or run; the star is the recommended point.'}
+        ? 'Good is yellow. Discs are evaluated points, in the color of their value; crosses wait or run; the star is the recommended point. '
+        : 'Dots are evaluated points; ticks at the bottom wait or run; the star is the recommended point. '}
+      {titles.some(Boolean)
+        ? 'A panel has the points with its value, whatever their other parameters.'
+        : alone
+          ? ''
+          : 'Points are drawn whatever their other parameters.'}
       {ruled && ' What constraints rule out is hatched.'}
     </>
   )
@@ -274,7 +308,7 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
 
 const paramsOf = (study: Study) => ('parameters' in study.space ? study.space.parameters.parameters : {})
 
-function sheetOf(maps: SurfaceMap[], titles: string[], panel: string): Sheet {
+function sheetOf(maps: SurfaceMap[], titles: string[], choices: (Value | undefined)[], panel: string): Sheet {
   const first = maps[0] as SurfaceMap
   const names = [first.x.name, ...(first.y ? [first.y.name] : [])]
   const rows = maps.flatMap((map, k) =>
@@ -284,7 +318,7 @@ function sheetOf(maps: SurfaceMap[], titles: string[], panel: string): Sheet {
         map.x.values[cell % columns] ?? null,
         ...(map.y ? [map.y.values[Math.floor(cell / columns)] ?? null] : []),
       ]
-      const of = panel && titles[k] ? [map.fixed[panel] ?? null] : []
+      const of = panel && titles[k] ? [choices[k] ?? null] : []
       return [...of, ...at, mean, map.sd[cell] ?? null, !map.infeasible.includes(cell)]
     }),
   )

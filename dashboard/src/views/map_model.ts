@@ -107,16 +107,18 @@ export function feasible(heights: number[], infeasible: number[]): number[] {
   return out
 }
 
-/** Points of an answer, in the order in which they are drawn. */
+/** Points of an answer, in the order in which they are drawn: the best on top. */
 export function pointsOf(
   map: SurfaceMap,
   x: DrawnAxis,
   y: DrawnAxis | null,
+  direction: Direction,
   only?: (number: number) => boolean,
 ): MapPoint[] {
   const at = (n: number, px: number, py: number) => ({ x: x.spot(px, n), y: y ? y.spot(py, n) : 0 })
   const points: MapPoint[] = map.evaluated
     .filter(([n]) => only?.(n) ?? true)
+    .sort((a, b) => (direction === 'minimize' ? b[3] - a[3] : a[3] - b[3]))
     .map(([n, px, py, value]) => ({
       ...at(n, px, py),
       kind: 'evaluated' as const,
@@ -125,9 +127,10 @@ export function pointsOf(
       text: [`trial ${n}`, `value ${number(value)}`],
     }))
   for (const [n, px, py] of map.pending) {
+    if (only?.(n) === false) continue
     points.push({ ...at(n, px, py), kind: 'pending', number: n, text: [`trial ${n}`, 'waits or runs'] })
   }
-  if (map.recommended) {
+  if (map.recommended && only?.(map.recommended[0]) !== false) {
     const [n, px, py] = map.recommended
     points.push({ ...at(n, px, py), kind: 'recommended', number: n, text: [`trial ${n}`, 'recommended'] })
   }

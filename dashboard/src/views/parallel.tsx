@@ -93,6 +93,7 @@ function Drawn({ study, data, table, brushes, set }: DrawnProps) {
   return (
     <Figure
       name={`${study.name}-parallel`}
+      title="Trials through all parameters"
       summary={
         <>
           Draw a range on any axis, or several; a click takes it away. Good values are up on the axis of

@@ -120,7 +120,7 @@ export function common({ axes, rows }: Coordinates, chosen: boolean[]): Gathered
       if (to > from && ratio < CLOSER)
         found.push({
           name: axis.name,
-          text: `${axis.name} is between ${valueText(axis.scale.value(low))} and ${valueText(axis.scale.value(high))}`,
+          text: `${axis.name} is between ${rough(axis.scale.value(low))} and ${rough(axis.scale.value(high))}`,
           ratio,
         })
       return
@@ -145,6 +145,9 @@ export function common({ axes, rows }: Coordinates, chosen: boolean[]): Gathered
   })
   return found.sort((a, b) => a.ratio - b.ratio).map(({ name, text }) => ({ name, text }))
 }
+
+/** A bound of a range needs few digits. */
+const rough = (value: Value): string => (typeof value === 'number' ? number(value, 2) : valueText(value))
 
 function middle(rows: ParallelRow[], axis: number): [number, number] {
   const places = rows.map((row) => row.places[axis] ?? Number.NaN).filter(Number.isFinite)

@@ -136,8 +136,8 @@ function Model({ card }: { card: ModelCard }) {
           : `The model uses all ${counted(card.of, 'evaluation')}.`}{' '}
         {noiseText(card)}
       </p>
-      <div class="wide">
-        <table class="lengths">
+      <div class="wide table-narrow">
+        <table>
           <caption class="hidden">How fast the objective changes along each parameter</caption>
           <thead>
             <tr>

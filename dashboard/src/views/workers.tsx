@@ -45,7 +45,7 @@ export function Workers({ study, open }: StudyViewProps) {
   return (
     <View
       title="Workers"
-      question="Are the workers busy?"
+      question="Are workers idle?"
       answer={answer}
       empty={
         data && data.workers.length === 0
