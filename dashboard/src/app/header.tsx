@@ -8,7 +8,7 @@ import { link, route, studyLink } from './router.ts'
 import { isStill, logOut, session } from './session.ts'
 import { best, open } from './study.ts'
 import { nextTheme, theme } from './theme.ts'
-import { STUDY_VIEWS } from './views.tsx'
+import { EVERYTHING, STUDY_VIEWS } from './views.tsx'
 
 /** What stays at the top: where one is, how the study is, and where one can go. */
 export function Header() {
@@ -70,6 +70,13 @@ export function Header() {
                 {view.title}
               </a>
             ))}
+            <a
+              class="tab-end"
+              href={studyLink(study.name, EVERYTHING)}
+              aria-current={isAt(EVERYTHING) ? 'page' : undefined}
+            >
+              All on one page
+            </a>
           </nav>
         </>
       )}

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { ask, Problem } from '../api/ask.ts'
 import type { Session } from '../api/types.ts'
 import { forget } from '../api/use_ask.ts'
+import { stopClock } from '../words/times.ts'
 import { go, route } from './router.ts'
 
 /** Who is looking; null while nobody has logged in, undefined while that is not known. */
@@ -20,7 +21,9 @@ export const isStill = computed(() => session.value?.report === true)
 export async function loadSession(): Promise<void> {
   sessionError.value = null
   try {
-    session.value = await ask<Session>('GET', '/api/v1/session')
+    const found = await ask<Session>('GET', '/api/v1/session')
+    if (found.report && found.made) stopClock(found.made)
+    session.value = found
   } catch (error) {
     if (error instanceof Problem && error.status === 401) session.value = null
     else sessionError.value = error as Error

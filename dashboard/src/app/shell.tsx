@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { Trouble } from '../parts/trouble.tsx'
 import { View } from '../parts/view.tsx'
 import { Compare } from '../views/compare.tsx'
+import { Everything } from '../views/everything.tsx'
 import { Login } from '../views/login.tsx'
 import { Studies } from '../views/studies.tsx'
 import { TrialPage } from '../views/trial.tsx'
@@ -10,7 +11,7 @@ import { Header } from './header.tsx'
 import { route } from './router.ts'
 import { loadSession, session, sessionError } from './session.ts'
 import { open, openStudy } from './study.ts'
-import { STUDY_VIEWS } from './views.tsx'
+import { EVERYTHING, STUDY_VIEWS } from './views.tsx'
 
 /** The whole page. */
 export function Shell() {
@@ -69,6 +70,7 @@ function Place(): ComponentChildren {
     if (!Number.isSafeInteger(number) || number < 0 || path[3] === '') return <Nowhere />
     return <TrialPage study={study} open={current} number={number} />
   }
+  if (word === EVERYTHING) return <Everything key={study.name} study={study} open={current} />
   const found = STUDY_VIEWS.find((view) => view.word === word)
   if (!found) return <Nowhere />
   const Found = found.view

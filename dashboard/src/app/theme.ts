@@ -30,9 +30,20 @@ export function startTheme(): void {
       // It is for this visit, then.
     }
   })
+  startPrinting()
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     colors.value += 1
   })
+}
+
+/** Paper is white: what is printed has the light colors, charts included. */
+function startPrinting(): void {
+  const paint = (theme: Theme) => () => {
+    document.documentElement.dataset.theme = theme
+    colors.value += 1
+  }
+  window.addEventListener('beforeprint', paint('light'))
+  window.addEventListener('afterprint', () => paint(theme.peek())())
 }
 
 /** Takes the next of the three. */

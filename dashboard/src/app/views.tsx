@@ -25,14 +25,19 @@ export interface StudyView {
   view: ComponentType<StudyViewProps>
   /** Whether it says anything of this study. */
   fits?: (study: Study) => boolean
+  /** Whether it has a place on the page of everything: a long table has none. */
+  onePage?: false
 }
+
+/** The address of all views on one page, for printing. */
+export const EVERYTHING = 'all'
 
 export const isPool = (study: Study): boolean => 'pool' in study.space
 
 /** The views of a study, in the order of the navigation. */
 export const STUDY_VIEWS: StudyView[] = [
   { word: '', title: 'History', view: History },
-  { word: 'trials', title: 'Trials', view: Trials },
+  { word: 'trials', title: 'Trials', view: Trials, onePage: false },
   { word: 'map', title: 'Map', view: WhereIsItGood },
   { word: 'parallel', title: 'Parallel', view: Parallel },
   { word: 'importance', title: 'Importance', view: Importance },

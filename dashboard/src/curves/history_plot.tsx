@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { color, colors } from '../app/theme.ts'
 import { timeTicks } from '../charts/ticks.ts'
@@ -37,7 +37,8 @@ export function HistoryPlot(props: HistoryPlotProps) {
   )
   const scheme = colors.value
 
-  useEffect(() => {
+  // Before the browser paints: what is printed has other colors.
+  useLayoutEffect(() => {
     const host = root.current
     if (!host) return
     const read = (self: uPlot, i: number) => {

@@ -22,7 +22,7 @@ export function Enqueue({ study, open }: { study: Study; open: OpenStudy }) {
   const [texts, setTexts] = useState<Record<string, string>>(() =>
     pool
       ? { id: String(begun.id ?? '') }
-      : Object.fromEntries(declared.map(([name, param]) => [name, String(start[name] ?? middle(param))])),
+      : Object.fromEntries(declared.map(([name, param]) => [name, shortText(start[name] ?? middle(param))])),
   )
   const close = () => {
     enqueueing.value = null
@@ -30,7 +30,12 @@ export function Enqueue({ study, open }: { study: Study; open: OpenStudy }) {
   const submit = async () => {
     const point: Params = pool
       ? { id: texts.id ?? '' }
-      : Object.fromEntries(declared.map(([name, param]) => [name, valueOfText(param, texts[name] ?? '')]))
+      : Object.fromEntries(
+          declared.map(([name, param]) => [
+            name,
+            exactly(start[name], texts[name] ?? '') ?? valueOfText(param, texts[name] ?? ''),
+          ]),
+        )
     const made = await ask<Trials>('POST', `${studyPath(study.name)}/trials:enqueue`, { points: [point] })
     close()
     const number = made.trials[0]?.number
@@ -107,6 +112,14 @@ function Field({
     </label>
   )
 }
+
+/** A value with no more digits than one wants to read in a form. */
+const shortText = (value: Value): string =>
+  typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value)
+
+/** The value that the form began with, with all its digits, if its text was left alone. */
+const exactly = (value: Value | undefined, text: string): Value | undefined =>
+  value !== undefined && shortText(value) === text ? value : undefined
 
 /** What a text of the form means. */
 export function valueOfText(param: Param, text: string): Value {

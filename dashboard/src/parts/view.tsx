@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { Answer } from '../api/use_ask.ts'
 import { ExportMenu, type Exports } from './export_menu.tsx'
 import { Trouble } from './trouble.tsx'
@@ -24,13 +24,14 @@ export function View({ title, question, answer, empty, toolbar, exports, childre
   useEffect(() => {
     document.title = `${title} · noregret`
   }, [title])
+  const id = useId()
   const waiting = answer !== undefined && answer.data === undefined
   return (
-    <section class="view" aria-busy={answer?.loading ?? false} aria-labelledby="question">
+    <section class="view" aria-busy={answer?.loading ?? false} aria-labelledby={id}>
       <header class="view-head">
         <div>
           <p class="view-title">{title}</p>
-          <h1 id="question">{question}</h1>
+          <h1 id={id}>{question}</h1>
         </div>
         <div class="toolbar">
           {toolbar}

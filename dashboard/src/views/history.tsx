@@ -122,6 +122,7 @@ export function History({ study, open }: StudyViewProps) {
               <span class="mark running" /> running
             </li>
           )}
+          <li class="off-paper">drag to zoom, double-click to see all</li>
           {history.thinned && (
             <li>
               {count(history.number.length)} of {count(ended)} results are drawn, all that matter among them

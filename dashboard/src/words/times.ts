@@ -3,11 +3,20 @@ import { signal } from '@preact/signals'
 /** Now, in milliseconds, for times in words: it moves every ten seconds. */
 export const now = signal(Date.now())
 
+let timer: ReturnType<typeof setInterval> | undefined
+
 /** Keeps `now` going. */
 export function startClock(): void {
-  setInterval(() => {
+  timer = setInterval(() => {
     now.value = Date.now()
   }, 10_000)
+}
+
+/** Stops the clock at a moment: in a report it is when the report was made. */
+export function stopClock(at: string): void {
+  clearInterval(timer)
+  const moment = Date.parse(at)
+  if (Number.isFinite(moment)) now.value = moment
 }
 
 /** A length of time in words: `3 min`, `2.5 h`. */
