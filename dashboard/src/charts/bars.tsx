@@ -58,7 +58,7 @@ export function Bars({ label, rows, width }: BarsProps) {
         label={`${label}. Arrow keys read it out.`}
         {...cursor.handlers}
       >
-        <AxisX frame={frame} ticks={ticks} label="Share of the variation that is explained" grid />
+        <AxisX frame={frame} ticks={ticks} label="Share of the variation" grid />
         {rows.map(({ name, first, total }, i) => (
           <g key={name} class={cursor.active === i ? 'active' : undefined}>
             <text

@@ -70,6 +70,13 @@ export function Curve({ label, x, unit, mean, low, high, points, read, onPick, d
           label={x.name}
           bands={x.bands}
         />
+        <g class={points.length > 300 ? 'many' : undefined}>
+          {points.map((point) =>
+            point.kind === 'evaluated' && point.value !== undefined ? (
+              <circle key={point.number} class="point-plain" cx={px(point.x)} cy={py(point.value)} r={2.5} />
+            ) : null,
+          )}
+        </g>
         {x.bands ? (
           mean.map((_, i) => (
             <g key={i}>
@@ -89,13 +96,18 @@ export function Curve({ label, x, unit, mean, low, high, points, read, onPick, d
             <path class="curve" d={`M${path(mean)}`} />
           </>
         )}
-        {points.map((point, i) => {
+        {points.map((point) => {
           if (point.kind === 'pending')
-            return <path key={i} class="point-tick" d={`M${px(point.x)},${frame.top + frame.height}v-9`} />
-          if (point.value === undefined) return null
-          if (point.kind === 'recommended')
-            return <path key={i} class="point-recommended" d={star(px(point.x), py(point.value), 9)} />
-          return <circle key={i} class="point-plain" cx={px(point.x)} cy={py(point.value)} r={2.5} />
+            return (
+              <path
+                key={point.number}
+                class="point-tick"
+                d={`M${px(point.x)},${frame.top + frame.height}v-9`}
+              />
+            )
+          if (point.kind === 'recommended' && point.value !== undefined)
+            return <path key="best" class="point-recommended" d={star(px(point.x), py(point.value), 9)} />
+          return null
         })}
         {at === null ? null : (
           <path data-cursor class="crosshair" d={`M${at.x},${frame.top}V${frame.top + frame.height}`} />

@@ -8,6 +8,9 @@ import type { Mark } from './nearest.ts'
 import { Readout } from './readout.tsx'
 import { around } from './scale.ts'
 
+/** Intervals of more points than this would cover one another: only the one that is read is drawn. */
+export const BARS = 400
+
 export interface ScatterPoint {
   /** Observed. */
   x: number
@@ -40,7 +43,7 @@ export function Scatter({ label, xLabel, yLabel, points, width, onOpen }: Scatte
   const marks: Mark[] = useMemo(() => points.map((p) => ({ x: px(p.x), y: py(p.y) })), [points, scale, width])
   const cursor = useCursor(marks)
   const point = points[cursor.active]
-  const bars = points.length <= 400
+  const bars = points.length <= BARS
   const open = (): void => {
     if (onOpen && cursor.active >= 0) onOpen(cursor.active)
   }

@@ -9,6 +9,7 @@ import { useDark } from '../charts/hooks.ts'
 import { Sized } from '../charts/sized.tsx'
 import { number, valueText } from '../words/numbers.ts'
 import {
+  axesOf,
   bestCell,
   colorRange,
   drawn,
@@ -136,7 +137,7 @@ function Surface({
   onPick,
   legend,
 }: SurfaceProps) {
-  const [x, y] = useMemo(() => [drawn(map.x), map.y && drawn(map.y)], [map])
+  const [x, y] = useMemo(() => [drawn(map.x), map.y && drawn(map.y, true)], [map])
   const height = useMemo(() => feasible(map[heights], map.infeasible), [map, heights])
   const points = useMemo(() => pointsOf(map, x, y, direction, belongs(map)), [map, x, y, direction, belongs])
   if (!y) return null
@@ -246,6 +247,14 @@ function sharedDomain(maps: SurfaceMap[]): [number, number] {
   return [low, high]
 }
 
+/** As many of the others as a sentence has room for. */
+const NAMED = 7
+
+function listedOthers(others: [string, Value][]): string {
+  const named = others.slice(0, NAMED).map(([name, value]) => `${name} ${valueText(value)}`)
+  return `${named.join(', ')}${others.length > NAMED ? ` and ${others.length - NAMED} others at the best` : ''}`
+}
+
 /** Which trials belong to a map of a panel, as far as their parameters are known. */
 function membership(
   panel: string,
@@ -276,11 +285,8 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
       name !== first.y?.name &&
       !titles.some((title) => title.startsWith(`${name} `)),
   )
-  const where =
-    others.length > 0
-      ? `with ${others.map(([name, value]) => `${name} ${valueText(value)}`).join(', ')}`
-      : 'over all values of the others'
-  const alone = (first.y ? 2 : 1) + (titles.some(Boolean) ? 1 : 0) >= Object.keys(paramsOf(study)).length
+  const where = others.length > 0 ? `with ${listedOthers(others)}` : 'over all values of the others'
+  const alone = (first.y ? 2 : 1) + (titles.some(Boolean) ? 1 : 0) >= axesOf(study.space).length
   const ruled = maps.some((map) => map.infeasible.length > 0)
   return (
     <>
@@ -305,8 +311,6 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
     </>
   )
 }
-
-const paramsOf = (study: Study) => ('parameters' in study.space ? study.space.parameters.parameters : {})
 
 function sheetOf(maps: SurfaceMap[], titles: string[], choices: (Value | undefined)[], panel: string): Sheet {
   const first = maps[0] as SurfaceMap

@@ -40,8 +40,11 @@ export interface DrawnAxis extends MapAxis {
   spot: (place: number, number: number) => number
 }
 
+/** Multiples of these, without their whole part, fill a square evenly (Roberts 2018, the sequence R2). */
+const [RIGHT, UP] = [0.7548776662, 0.569840291]
+
 /** Choices are bands of the same width, whatever their places are; other places stay. */
-export function drawn(axis: Axis): DrawnAxis {
+export function drawn(axis: Axis, upwards = false): DrawnAxis {
   const { name, kind, values, places } = axis
   const few = kind === 'int' && !axis.log && values.length <= BANDS
   if (few || kind === 'categorical' || kind === 'bool' || kind === 'ordinal') {
@@ -55,7 +58,7 @@ export function drawn(axis: Axis): DrawnAxis {
       // Points of the same choice stand beside one another; where is a matter of their number alone.
       spot: (place, number) =>
         (middles[nearestPlace(places, place)] ?? 0.5) +
-        ((((number * 0.618034) % 1) - 0.5) * 0.6) / values.length,
+        ((((number * (upwards ? UP : RIGHT)) % 1) - 0.5) * 0.6) / values.length,
     }
   }
   const [low, high] = [values[0] as number, values.at(-1) as number]

@@ -6,7 +6,7 @@ import { go, studyLink } from '../app/router.ts'
 import type { StudyViewProps } from '../app/views.tsx'
 import { uncertain } from '../charts/digits.ts'
 import { Figure } from '../charts/figure.tsx'
-import { Scatter, type ScatterPoint } from '../charts/scatter.tsx'
+import { BARS, Scatter, type ScatterPoint } from '../charts/scatter.tsx'
 import { Sized } from '../charts/sized.tsx'
 import { Panel, View } from '../parts/view.tsx'
 import { count, counted, number, percent } from '../words/numbers.ts'
@@ -91,8 +91,8 @@ function LeaveOneOut({ study, left }: { study: string; left: LeftOut }) {
       title="Each value, predicted from all the others"
       summary={
         <>
-          {coverageText(left)} {explainedText(left)} Points on the line are predicted exactly; bars are 95 %
-          intervals;{' '}
+          {coverageText(left)} {explainedText(left)} Points on the line are predicted exactly
+          {points.length <= BARS && ', and bars are 95 % intervals'};{' '}
           {outside === 0
             ? 'no value is outside its own.'
             : `${counted(outside, 'value is', 'values are')} outside (diamonds).`}
