@@ -141,7 +141,11 @@ function Facts() {
           {count(ended)}
           {planned !== null && <span class="quiet"> of {count(planned)}</span>}
         </dd>
-        {planned !== null && <Progress counts={counts} planned={planned} />}
+        {planned !== null && (
+          <dd>
+            <Progress counts={counts} planned={planned} />
+          </dd>
+        )}
       </div>
       {counts.failed > 0 && (
         <div>

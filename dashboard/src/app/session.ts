@@ -30,6 +30,15 @@ export async function loadSession(): Promise<void> {
   }
 }
 
+/** Looks whether the session still holds, after a connection was refused. Other troubles are those of the connection. */
+export async function checkSession(): Promise<void> {
+  try {
+    await ask<Session>('GET', '/api/v1/session')
+  } catch (error) {
+    noticeRefusal(error)
+  }
+}
+
 /**
  * Begins with the address `#/login?token=...`, if the page was opened with one, as `noregret dashboard` does. The token is taken out of the
  * address before anything else: it must not stay in the browser's history.

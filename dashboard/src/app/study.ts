@@ -3,7 +3,7 @@ import { ask, studyPath } from '../api/ask.ts'
 import { fold } from '../api/fold.ts'
 import { type Connection, follow } from '../api/follow.ts'
 import type { History, LogEvent, Study } from '../api/types.ts'
-import { isStill, loadSession, noticeRefusal } from './session.ts'
+import { checkSession, isStill, noticeRefusal } from './session.ts'
 
 /** Points of a history, thinned by the server. */
 const POINTS = 2000
@@ -11,6 +11,8 @@ const POINTS = 2000
 const GATHERED = 250
 /** How long to wait before asking again for what events do not say, in milliseconds: it costs the server something. */
 const SETTLED = 800
+/** Views of the log alone are asked again this often at most: what happened is to be seen within a second. */
+const SOON = 600
 /** Views that a model answers are asked again this often at most. */
 const SLOWLY = 4000
 
@@ -23,8 +25,12 @@ export interface OpenStudy {
   connection: Signal<Connection>
   /** The last position of the log that the page knows. */
   position: Signal<number>
-  /** The position, but at most every few seconds: what is asked again with it stays fresh without costing much. Give it to `useAsk`. */
+  /** The position, but at most every few seconds: what a model answers stays fresh with it without costing much. Give it to `useAsk`. */
   pace: Signal<number>
+  /** The position, but at most twice a second: for what is read off the log. */
+  beat: Signal<number>
+  /** The position of the last event about a trial, as far as this page has heard of one; follows `beat`. */
+  touched(trial: number): number
   /** Asks for everything again. */
   reload(): void
   close(): void
@@ -56,6 +62,8 @@ function opened(name: string): OpenStudy {
   const connection = signal<Connection>('connecting')
   const position = signal(0)
   const pace = signal(0)
+  const beat = signal(0)
+  const heard = new Map<number, number>()
   const path = studyPath(name)
   const abort = new AbortController()
   let unfollow: (() => void) | undefined
@@ -114,6 +122,7 @@ function opened(name: string): OpenStudy {
       folded = said.history
       again ||= said.historyChanged
       studyAgain ||= said.studyChanged
+      for (const trial of said.trials) heard.set(trial, event.position)
     }
     recent = [...recent, ...events].slice(-1000)
     batch(() => {
@@ -128,6 +137,9 @@ function opened(name: string): OpenStudy {
         (event) => !('renewed' in event.event || 'claimed' in event.event || 'requested' in event.event),
       )
     ) {
+      later('beat', SOON, () => {
+        beat.value = position.peek()
+      })
       later('pace', SLOWLY, () => {
         pace.value = position.peek()
       })
@@ -137,8 +149,7 @@ function opened(name: string): OpenStudy {
   const load = async () => {
     error.value = undefined
     try {
-      await loadStudy()
-      await loadHistory()
+      await Promise.all([loadStudy(), loadHistory()])
     } catch (problem) {
       failed(problem)
       return
@@ -148,6 +159,7 @@ function opened(name: string): OpenStudy {
       return
     }
     pace.value = position.peek()
+    beat.value = position.peek()
     unfollow?.()
     unfollow = follow(name, position.peek(), {
       event(event) {
@@ -155,15 +167,31 @@ function opened(name: string): OpenStudy {
         later('apply', GATHERED, apply)
       },
       connection(state) {
-        if (state === 'live') timersClear('lost')
+        if (state === 'live') {
+          timersClear('lost')
+          if (connection.peek() === 'lost') void returned()
+        }
         // A short break is nobody's business.
         if (state === 'lost') later('lost', 1500, () => (connection.value = 'lost'))
         else connection.value = state
       },
       refused() {
-        loadSession().catch(() => undefined)
+        void checkSession()
       },
     })
+  }
+  /** The server is back: it may be another one, or have another study of this name. */
+  const returned = async () => {
+    try {
+      await loadStudy()
+    } catch (problem) {
+      noticeRefusal(problem)
+      return
+    }
+    if ((study.peek()?.position ?? 0) >= position.peek()) return
+    position.value = 0
+    recent = []
+    void load()
   }
   const timersClear = (what: string) => {
     clearTimeout(timers.get(what))
@@ -179,6 +207,8 @@ function opened(name: string): OpenStudy {
     connection,
     position,
     pace,
+    beat,
+    touched: (trial) => (beat.value > 0 ? (heard.get(trial) ?? 0) : 0),
     reload: () => void load(),
     close() {
       abort.abort()

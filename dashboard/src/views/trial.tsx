@@ -26,7 +26,7 @@ export function TrialPage({
   number: number
 }) {
   const path = `${studyPath(study.name)}/trials/${trialNumber}/story`
-  const answer = useAsk<Story>('GET', path, undefined, open.pace.value)
+  const answer = useAsk<Story>('GET', path, undefined, open.touched(trialNumber))
   // A report has the stories of a few trials only; of the others there is what the table has.
   const known = isReport()
     ? embeddedTrials(study.name).trials.find((trial) => trial.number === trialNumber)

@@ -44,11 +44,11 @@ export function Trials({ study, open }: StudyViewProps) {
     const timer = setTimeout(() => pages.want(...range), pages.matching.peek() === undefined ? 0 : 50)
     return () => clearTimeout(timer)
   }, [pages, range])
-  const pace = open.pace.value
+  const beat = open.beat.value
   useEffect(() => {
     pages.age()
     pages.want(...range)
-  }, [pace])
+  }, [beat])
 
   const matching = pages.matching.value
   const error = pages.error.value

@@ -72,6 +72,8 @@ export class Pages {
   /** Pages from before something happened: shown until the new ones are there. */
   private old = new Set<number>()
   private position = 0
+  /** Counts what happened: an answer that was asked for before is old when it comes. */
+  private happened = 0
 
   constructor(study: Study, wanted: TableOf) {
     this.study = study
@@ -102,6 +104,7 @@ export class Pages {
 
   /** Something happened: what is seen is asked for again, the rest when it is seen. */
   age(): void {
+    this.happened += 1
     this.old = new Set(this.pages.keys())
   }
 
@@ -113,6 +116,8 @@ export class Pages {
   private async load(page: number): Promise<void> {
     const abort = new AbortController()
     this.asked.set(page, abort)
+    const before = this.happened
+    let again = false
     try {
       const table = await askTable(
         this.study,
@@ -121,7 +126,8 @@ export class Pages {
       )
       if (abort.signal.aborted) return
       this.pages.set(page, table.trials)
-      this.old.delete(page)
+      again = before !== this.happened
+      if (!again) this.old.delete(page)
       // An answer that is older than another may come later.
       if (table.position >= this.position) {
         this.position = table.position
@@ -135,6 +141,7 @@ export class Pages {
       if (!abort.signal.aborted) this.error.value = error as Error
     } finally {
       if (this.asked.get(page) === abort) this.asked.delete(page)
+      if (again && !abort.signal.aborted) void this.load(page)
     }
   }
 }
