@@ -1,7 +1,7 @@
 //! What was expected of a point when it was chosen.
 
 use super::recommend::Posterior;
-use super::{Direction, Event, Study, Told};
+use super::{Direction, Event, Study, TrialState};
 use crate::error::Error;
 use crate::math::normal;
 use crate::math::rng::Purpose;
@@ -64,42 +64,43 @@ impl Study {
     fn history_before(&self, number: u64) -> Option<(History, Vec<u64>)> {
         let mut history = History::new(self.space().clone(), self.duplicates());
         let mut numbers: Vec<u64> = Vec::new();
-        let mut begun = 0;
-        let mut end = |number: u64, value: Option<f64>, noise_variance: Option<f64>| {
-            let choice = self.choices.get(usize::try_from(number).unwrap_or(usize::MAX))?;
-            let outcome = value.map_or(Outcome::Failed, |value| Outcome::Value {
-                y: self.direction.flip(value),
-                noise_variance,
-            });
-            match numbers.iter().position(|known| *known == number) {
-                Some(place) => history.correct(place, choice, outcome),
-                None => {
-                    history.add(choice, outcome);
-                    numbers.push(number);
+        let mut places = vec![None; self.trials.len()];
+        let mut end = |number: u64, state: TrialState| {
+            let i = usize::try_from(number).ok().filter(|i| *i < self.choices.len())?;
+            let outcome = match state {
+                TrialState::Complete { value, noise_var } => {
+                    Outcome::Value { y: self.direction.flip(value), noise_variance: noise_var }
                 }
+                _ => Outcome::Failed,
+            };
+            if let Some(place) = places[i] {
+                history.correct(place, &self.choices[i], outcome);
+            } else {
+                places[i] = Some(numbers.len());
+                history.add(&self.choices[i], outcome);
+                numbers.push(number);
             }
             Some(())
         };
+        let mut begun = 0;
         for event in &self.events {
             let begins = match event {
                 Event::Asked(asked) => asked.choices.len() as u64,
                 Event::Enqueued(_) | Event::Added(_) => 1,
-                Event::Told(_) | Event::Failed(_) | Event::Replaced(_) | Event::Planned(_) => 0,
+                Event::Told(_) | Event::Failed(_) | Event::Planned(_) | Event::Replaced(_) => 0,
             };
             if begun + begins > number {
                 return Some((history, numbers));
             }
             match event {
-                Event::Told(Told { number, value, noise_var }) => end(*number, Some(*value), *noise_var)?,
-                Event::Replaced(replaced) => {
-                    let value = Some(replaced.value).filter(|value| value.is_finite());
-                    end(replaced.number, value, replaced.noise_var)?;
+                Event::Told(told) => {
+                    end(told.number, TrialState::Complete { value: told.value, noise_var: told.noise_var })?;
                 }
-                Event::Failed(failed) => end(failed.number, None, None)?,
-                Event::Added(added) => {
-                    let value = added.value.is_finite().then_some(added.value);
-                    end(begun, value, added.noise_var)?;
+                Event::Failed(failed) => {
+                    end(failed.number, TrialState::Failed { reason: failed.reason.clone() })?;
                 }
+                Event::Replaced(replaced) => end(replaced.number, replaced.state())?,
+                Event::Added(added) => end(begun, added.state())?,
                 Event::Asked(_) | Event::Enqueued(_) | Event::Planned(_) => {}
             }
             begun += begins;
@@ -152,7 +153,7 @@ fn foresight(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Failed;
+    use crate::study::{Failed, Told};
     use crate::{Params, Space};
 
     fn space() -> Space {
@@ -183,6 +184,7 @@ mod tests {
                 .map(|trial| study.predict(std::slice::from_ref(&trial.params)).unwrap().unwrap());
             let predicted: Vec<_> = predicted.collect();
             grow(&mut study, 4);
+            study.replace(1, 0.7, None).unwrap();
             study.absorb(Told { number: 2, value: 0.1, noise_var: None }).unwrap();
             for (trial, predicted) in batch.iter().zip(predicted) {
                 let found = study.foresight(trial.number).unwrap().unwrap();

@@ -23,6 +23,7 @@ use super::recommend::Posterior;
 use crate::math::rng::Stream;
 use crate::math::sobol;
 use crate::space::Space;
+use crate::surrogate::gp::posterior::Gp;
 use crate::surrogate::points::Points;
 
 /// Functions drawn: the ends of a 90 % interval are then between the first and the third of them.
@@ -110,8 +111,7 @@ pub(super) fn importance(space: &Space, posterior: &Posterior, rng: &mut Stream)
     if !(variance > FLAT) {
         return None;
     }
-    let draws: Vec<Indices> =
-        gp.draws(&set, DRAWS, FEATURES, rng).iter().filter_map(|f| indices(f, n, d)).collect();
+    let draws = of_draws(gp, &set, n, rng);
     if draws.is_empty() {
         return None;
     }
@@ -129,6 +129,11 @@ pub(super) fn importance(space: &Space, posterior: &Posterior, rng: &mut Stream)
         interactions: of(&|draw| (1.0 - draw.first.iter().sum::<f64>()).max(0.0)),
         deviation: of(&|draw| fit.units.sd * draw.deviation),
     })
+}
+
+/// The indices of drawn functions, each at [`samples`] of `n` points.
+fn of_draws(gp: &Gp, set: &Points, n: usize, rng: &mut Stream) -> Vec<Indices> {
+    gp.draws(set, DRAWS, FEATURES, rng).iter().filter_map(|f| indices(f, n, set.dims())).collect()
 }
 
 /// Points of each sample: the largest power of 2 within the work allowed.
@@ -286,35 +291,64 @@ mod tests {
         found.parameters.iter().find(|parameter| parameter.name == name).unwrap()
     }
 
-    /// The truth is in the interval, give or take the error of the estimates, and more evaluations narrow it.
+    /// Functions drawn from the prior itself, known at a few points: of their indices the intervals must hold as many as they say, 80 to
+    /// 97 % of those of 100 functions. With 90 % and four indices that go together a deviation is 3 %.
     #[test]
-    fn intervals_hold_the_truth_and_shrink() {
-        let bounds = [(-PI, PI); 3];
-        let (first, total) = of_ishigami();
+    fn intervals_hold_the_truth_as_often_as_they_say() {
+        use crate::surrogate::gp::kernel::{Form, Kernel};
+        use crate::surrogate::gp::path::Path;
+        let n = 256;
+        let space = Space::bounds(&[(0.0, 1.0); 2]).unwrap();
+        let kernel = Kernel::new(Form::Matern52, vec![0.3, 0.6], 2, 1.0);
+        let prior = Gp::new(kernel.clone(), Points::new(2), &[], Vec::new()).unwrap();
         let (mut held, mut asked) = (0, 0);
-        let mut widths = [0.0; 2];
-        for seed in 0..4 {
-            for (k, n) in [30, 120].into_iter().enumerate() {
-                let found = study(n, seed, &bounds, ishigami).importance().unwrap().unwrap();
-                assert_eq!(found.evaluations, n);
-                for j in 0..3 {
-                    let one = of(&found, &format!("x{j}"));
-                    for (estimate, truth) in [(one.first, first[j]), (one.total, total[j])] {
-                        let (low, high) = estimate.interval;
-                        assert!(
-                            (0.0..=1.0).contains(&low) && low <= estimate.median && estimate.median <= high
-                        );
-                        held += u32::from((low - 0.03..=high + 0.03).contains(&truth));
-                        asked += 1;
-                        widths[k] += high - low;
-                    }
-                    assert!(one.first.median <= one.total.median);
+        for case in 0..100 {
+            let mut rng = Seed(case).stream(Purpose::Experiment, 0, 0);
+            let set = samples(&space, n, &mut rng);
+            let truth = Path::draw(&prior, 1_024, &mut rng);
+            let known = Points::from_columns(2, &sobol::points(2, 12, &mut rng));
+            let gp = Gp::new(kernel.clone(), known.clone(), &truth.values(&known), vec![1e-6; 12]).unwrap();
+            let draws = of_draws(&gp, &set, n, &mut rng);
+            let truth = indices(&truth.values(&set), n, 2).unwrap();
+            for j in 0..2 {
+                let estimates = [
+                    (Estimate::of(draws.iter().map(|draw| draw.first[j])), truth.first[j]),
+                    (Estimate::of(draws.iter().map(|draw| draw.total[j])), truth.total[j]),
+                ];
+                for (estimate, truth) in estimates {
+                    held += u32::from((estimate.interval.0..=estimate.interval.1).contains(&truth));
+                    asked += 1;
                 }
             }
         }
-        // Intervals of 90 %, most of them of a model that takes a wave for something else at 30 points: three quarters is the least
-        // that one may call sensible.
-        assert!(4 * held >= 3 * asked, "{held} of {asked}");
+        assert!((80..=97).contains(&(100 * held / asked)), "{held} of {asked}");
+    }
+
+    /// A whole study: more evaluations narrow the intervals, down to the truth.
+    #[test]
+    fn intervals_shrink_onto_the_truth() {
+        let bounds = [(-PI, PI); 3];
+        let (first, total) = of_ishigami();
+        let mut widths = Vec::new();
+        for n in [40, 160] {
+            let found = study(n, 1, &bounds, ishigami).importance().unwrap().unwrap();
+            assert_eq!(found.evaluations, n);
+            let one = |j: usize| of(&found, &format!("x{j}")).clone();
+            let both = (0..3).flat_map(|j| [(one(j).first, first[j]), (one(j).total, total[j])]);
+            for (estimate, truth) in both.clone() {
+                let (low, high) = estimate.interval;
+                assert!(
+                    (0.0..=1.0).contains(&low)
+                        && low <= estimate.median
+                        && estimate.median <= high
+                        && high <= 1.0
+                );
+                // 160 values of a function that moves as fast as this leave some doubt of a share.
+                assert!(n == 40 || (estimate.median - truth).abs() < 0.1, "{found:#?}");
+            }
+            assert!((0..3).all(|j| one(j).first.median <= one(j).total.median));
+            widths.push(both.map(|(estimate, _)| estimate.interval.1 - estimate.interval.0).sum::<f64>());
+        }
         assert!(widths[1] < 0.6 * widths[0], "{widths:?}");
     }
 

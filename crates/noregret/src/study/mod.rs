@@ -30,7 +30,7 @@ pub use builder::StudyBuilder;
 pub use error::{StudyError, check_noise_var};
 pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Replaced, Told};
 pub use fitted::Fitted;
-pub use foresight::Foresight;
+pub use foresight::{Foresight, Nearest};
 pub use importance::{Estimate, Importance, ParameterImportance};
 pub use insight::{Insight, RemainingRegret};
 pub use left_out::LeftOut;
@@ -297,7 +297,13 @@ impl Study {
 
     /// The remaining regret of the recommended point, by the model; `None` before three values are told.
     pub fn remaining_regret(&mut self) -> Result<Option<RemainingRegret>, Error> {
-        Ok(self.insight_with(false)?.map(|insight| insight.remaining_regret))
+        let key = recommend::key(&self.history);
+        if let Some(known) = self.recommender.regrets.get(&key) {
+            return Ok(Some(*known));
+        }
+        let found = self.insight_with(false)?.map(|insight| insight.remaining_regret);
+        self.recommender.regrets.extend(found.map(|found| (key, found)));
+        Ok(found)
     }
 
     /// Which parameters matter, alone and in all, with intervals over what the model holds possible; `None` before three values are told,
