@@ -257,6 +257,11 @@ impl SharedStudy {
         &mut self.study
     }
 
+    /// Where its log is.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
