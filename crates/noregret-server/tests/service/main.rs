@@ -7,4 +7,5 @@ mod access;
 mod hostile;
 mod interface;
 mod server;
+mod several;
 mod storage;
