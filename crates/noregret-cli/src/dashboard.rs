@@ -97,7 +97,9 @@ pub(crate) fn run(args: &DashboardArgs, out: &mut dyn Write) -> Result<(), Error
     }
     // Whoever reads the list of processes must not see the secret: the browser gets a file that leads there.
     let door = door(&folder, &page)?;
-    if !args.no_open && let Err(error) = open(door.path()) {
+    if !args.no_open
+        && let Err(error) = open(door.path())
+    {
         say(&format!("note: no browser could be started ({error:#}): open the address yourself"));
     }
     let _ = stops.recv();
@@ -112,7 +114,8 @@ pub(crate) fn page_address(address: &str, token: &str) -> String {
 
 /// A file that leads to the address, and that only its owner can read.
 fn door(folder: &TempDir, address: &str) -> Result<NamedTempFile, Error> {
-    let mut file = tempfile::Builder::new().prefix("dashboard-").suffix(".html").tempfile_in(folder.path())?;
+    let mut file =
+        tempfile::Builder::new().prefix("dashboard-").suffix(".html").tempfile_in(folder.path())?;
     write!(
         file,
         "<!doctype html><meta charset=\"utf-8\"><title>noregret</title>\n\

@@ -57,7 +57,9 @@ pub(crate) fn run(args: &ReportArgs, out: &mut dyn Write) -> Result<(), Error> {
     }
     let to_stdout = args.output == Path::new("-");
     if !to_stdout {
-        files.iter().try_for_each(|(target, definition)| output_file::check(&args.output, target, definition))?;
+        files
+            .iter()
+            .try_for_each(|(target, definition)| output_file::check(&args.output, target, definition))?;
     }
     let mut reported: Vec<Reported<'_>> = studies
         .iter_mut()

@@ -61,7 +61,9 @@ impl StudiesArgs {
         let mut names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(UsageError::new(format!("there are two studies `{}`: name one of them", twice[0])).into());
+            return Err(
+                UsageError::new(format!("there are two studies `{}`: name one of them", twice[0])).into()
+            );
         }
         Ok(targets)
     }

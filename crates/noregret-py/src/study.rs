@@ -378,8 +378,11 @@ impl Study {
             let store = Arc::clone(&state.store) as Arc<dyn Store>;
             let mut studies = [Reported::new(&mut state.shared, store)?];
             let now = rfc3339(Timestamp::now());
-            let made =
-                if markdown { report::markdown(&mut studies, &now) } else { report::html(&mut studies, &now) };
+            let made = if markdown {
+                report::markdown(&mut studies, &now)
+            } else {
+                report::html(&mut studies, &now)
+            };
             match made {
                 Err(ReportError::Store(error)) => Err(error),
                 Err(ReportError::View(ViewError::Study(error))) => Err(error.into()),

@@ -204,10 +204,15 @@ impl App {
         }
         let is_write = found.route.role > Some(Role::Read);
         if is_write && self.read_only {
-            return Err(Problem::new(403, "read-only", "this is for looking only: nothing can be changed here"));
+            return Err(Problem::new(
+                403,
+                "read-only",
+                "this is for looking only: nothing can be changed here",
+            ));
         }
         if is_write && caller.by_cookie && !request.is_of_page() {
-            let problem = "with a cookie, changes need the header `X-Noregret: page`, which other sites cannot send";
+            let problem =
+                "with a cookie, changes need the header `X-Noregret: page`, which other sites cannot send";
             return Err(Problem::new(403, "forbidden", problem));
         }
         let run = found.route.run;
@@ -251,7 +256,8 @@ impl App {
             })?;
             let over = || refuse("this session is over: log in again");
             let id = self.sessions.token(secret, now).ok_or_else(over)?;
-            let found = self.record(|record| record.id == id)?.filter(|found| !found.has_expired(Timestamp::now()));
+            let found =
+                self.record(|record| record.id == id)?.filter(|found| !found.has_expired(Timestamp::now()));
             if found.is_none() {
                 self.sessions.end(secret);
             }

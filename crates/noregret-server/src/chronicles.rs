@@ -51,7 +51,8 @@ impl Chronicles {
             place.last_use = self.uses.fetch_add(1, Ordering::Relaxed);
             let chronicle = Arc::clone(&place.chronicle);
             if known.len() > MOST {
-                let oldest = known.iter().min_by_key(|(_, place)| place.last_use).map(|(name, _)| name.clone());
+                let oldest =
+                    known.iter().min_by_key(|(_, place)| place.last_use).map(|(name, _)| name.clone());
                 oldest.and_then(|oldest| known.remove(&oldest));
             }
             chronicle

@@ -55,14 +55,7 @@ pub(crate) fn stream(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 
 /// Sends what happens, until the reader is gone or the server ends.
 #[expect(clippy::disallowed_methods, reason = "a sign of life now and then")]
-fn send_all(
-    app: &App,
-    desk: &Desk,
-    study: &str,
-    caller: &Caller,
-    mut after: u64,
-    sender: &Sender<Vec<u8>>,
-) {
+fn send_all(app: &App, desk: &Desk, study: &str, caller: &Caller, mut after: u64, sender: &Sender<Vec<u8>>) {
     // How long to wait before reading on after a connection was lost.
     let mut piece = String::from("retry: 2000\n\n");
     loop {

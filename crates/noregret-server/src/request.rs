@@ -183,11 +183,7 @@ pub(crate) struct Call {
 
 impl Call {
     /// Puts together what is known, or says what is wrong with it.
-    pub(crate) fn new(
-        request: Request,
-        found: Found,
-        caller: crate::app::Caller,
-    ) -> Result<Self, Problem> {
+    pub(crate) fn new(request: Request, found: Found, caller: crate::app::Caller) -> Result<Self, Problem> {
         let Found { route, study, number, file } = found;
         let known: Vec<&str> = route.query.iter().map(|(name, ..)| *name).collect();
         let query = parse_query(&request.query)?;
@@ -214,7 +210,8 @@ impl Call {
             None => None,
         };
         let content_type = header("content-type").map_or("", String::as_str);
-        let (is_toml, is_json) = (content_type.contains("toml"), content_type.starts_with("application/json"));
+        let (is_toml, is_json) =
+            (content_type.contains("toml"), content_type.starts_with("application/json"));
         let is_of_page = request.is_of_page();
         let was_encrypted = header("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
         let (number, is_about_one) = (number.unwrap_or_default(), number.is_some());

@@ -233,7 +233,10 @@ mod tests {
             "/api/v1/studies/{study}/trials:ask"
         );
         assert_eq!(at("DELETE", &format!("{base}/s")), Err(405));
-        assert_eq!(find("GET", "/assets/app-1.js").map(|found| found.file).map_err(|p| p.status), Ok("app-1.js".into()));
+        assert_eq!(
+            find("GET", "/assets/app-1.js").map(|found| found.file).map_err(|p| p.status),
+            Ok("app-1.js".into())
+        );
         assert_eq!(at("POST", &format!("{base}/a:b:map")).unwrap().1, "a:b");
         assert_eq!(at("POST", "/"), Err(405));
         for path in ["/api", "/assets/", "/assets/a/b", "/api/v1/studies/", "/api/v1/studies//trials"] {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use noregret::{Params, Space, Value};
 use noregret_client::api::{
-    Archive, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName,
-    Suggest, Suggested,
+    Archive, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName, Suggest,
+    Suggested,
 };
 use noregret_client::views::{Annotate, Pause};
 use noregret_files::{Allowed, StudyFile, define};

@@ -72,8 +72,7 @@ pub(crate) fn trials(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(crate) fn workers(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
-    let workers =
-        app.chronicles.look(&call.study, |chronicle| Ok(chronicle.workers(Timestamp::now())))?;
+    let workers = app.chronicles.look(&call.study, |chronicle| Ok(chronicle.workers(Timestamp::now())))?;
     Answer::json(200, &workers)
 }
 
@@ -81,9 +80,10 @@ pub(crate) fn story(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let number = call.number;
     let space = app.desks.of(&call.study)?.space()?;
     let trial = app.chronicles.look(&call.study, |chronicle| {
-        let record = chronicle.ledger().record(number).ok_or_else(|| {
-            Problem::new(404, "no-such-trial", format!("there is no trial {number}"))
-        })?;
+        let record = chronicle
+            .ledger()
+            .record(number)
+            .ok_or_else(|| Problem::new(404, "no-such-trial", format!("there is no trial {number}")))?;
         let described = chronicle.described(record, &space);
         Ok(noregret_client::api::Trial { stderr: record.stderr.clone(), ..described })
     })?;

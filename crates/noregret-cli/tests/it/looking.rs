@@ -66,12 +66,16 @@ fn a_dashboard_shows_what_happens_and_changes_nothing() {
     // Who works on the study is not kept from it, and is seen.
     folder.call(&["tell", "study.toml", "9", "0.05"]).with(0);
     assert_eq!(history()["counts"]["complete"], 9);
-    let refused = client.post::<Json>("/api/v1/studies/s/trials/0:tell", &json!({ "value": 1.0 })).unwrap_err();
+    let refused =
+        client.post::<Json>("/api/v1/studies/s/trials/0:tell", &json!({ "value": 1.0 })).unwrap_err();
     assert_eq!(refused.problem().map(|problem| (problem.status, problem.word())), Some((403, "read-only")));
     // Without the secret there is nothing to see.
     let (url, _) = dashboard.address.split_once("/#").unwrap();
     let stranger = Client::new(url.parse().unwrap(), None);
-    assert_eq!(stranger.get::<Json>("/api/v1/overview").unwrap_err().problem().map(|problem| problem.status), Some(401));
+    assert_eq!(
+        stranger.get::<Json>("/api/v1/overview").unwrap_err().problem().map(|problem| problem.status),
+        Some(401)
+    );
 }
 
 #[test]

@@ -17,7 +17,8 @@ impl Chronicle {
             self.ledger().running().map(|(_, lease)| lease.worker.clone()).collect();
         let improvements = self.improvements();
         let ended = self.ended().len();
-        let changes: Vec<(usize, f64)> = improvements.iter().map(|(place, _, value)| (*place, *value)).collect();
+        let changes: Vec<(usize, f64)> =
+            improvements.iter().map(|(place, _, value)| (*place, *value)).collect();
         StudyCard {
             name: name.into(),
             problem,

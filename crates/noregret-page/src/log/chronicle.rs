@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use noregret::{Direction, space::ExpressionType};
 use noregret_client::api::Counts;
-use noregret_store::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp, TrialRecord, TrialStatus};
+use noregret_store::{
+    Definition, Entry, Event, Ledger, Store, StoreError, Timestamp, TrialRecord, TrialStatus,
+};
 use serde_json::Value as Json;
 
 use super::activity::Activity;

@@ -15,7 +15,9 @@ pub fn timeline(number: u64, entries: &[Entry]) -> Vec<Step> {
                 ("asked", detail)
             }
             Event::Enqueued { .. } => ("enqueued", String::new()),
-            Event::Added { added, .. } if added.value.is_finite() => ("added", format!("value {}", added.value)),
+            Event::Added { added, .. } if added.value.is_finite() => {
+                ("added", format!("value {}", added.value))
+            }
             Event::Added { .. } => ("added", "a failure".into()),
             Event::Leased { worker, until, .. } => {
                 holder = Some(worker.clone());
@@ -26,7 +28,9 @@ pub fn timeline(number: u64, entries: &[Entry]) -> Vec<Step> {
             Event::Retried { reason, .. } => ("retried", reason.clone()),
             Event::Told { told, .. } => ("told", format!("value {}", told.value)),
             Event::Failed { failed, .. } => ("failed", failed.reason.clone()),
-            Event::Late { value: Some(value), .. } => ("late", format!("value {value}, which does not count")),
+            Event::Late { value: Some(value), .. } => {
+                ("late", format!("value {value}, which does not count"))
+            }
             Event::Late { reason, .. } => ("late", reason.clone()),
             Event::Replaced { replaced, reason } => ("replaced", replacement(replaced.value, reason)),
             Event::Noted { note, .. } if note.is_empty() => ("noted", "its note was taken away".into()),

@@ -204,7 +204,8 @@ impl Chronicle {
             let row = self.row(record, space, sources, |i| i == column);
             Key::from(self.cell(&row, &sources[column]))
         };
-        let mut keyed: Vec<(Key, &TrialRecord)> = matching.into_iter().map(|record| (key(record), record)).collect();
+        let mut keyed: Vec<(Key, &TrialRecord)> =
+            matching.into_iter().map(|record| (key(record), record)).collect();
         // Stable: equal ones stay in the order of their numbers.
         keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
         keyed.into_iter().map(|(_, record)| record).collect()

@@ -36,7 +36,10 @@ fn entries() -> Vec<Entry> {
         at(12, json!({ "told": { "number": 1, "value": 0.25 } })),
         at(13, json!({ "leased": { "number": 2, "worker": "ann@lab" } })),
         at(15, json!({ "failed": { "number": 2, "reason": "out of memory", "stderr": "boom" } })),
-        at(16, json!({ "added": { "number": 4, "params": { "x": 0.9, "act": "tanh" }, "choice": { "x": [0.9, 0.75] }, "value": 0.75 } })),
+        at(
+            16,
+            json!({ "added": { "number": 4, "params": { "x": 0.9, "act": "tanh" }, "choice": { "x": [0.9, 0.75] }, "value": 0.75 } }),
+        ),
         at(17, json!({ "leased": { "number": 3, "worker": "bob" } })),
     ]
 }
@@ -65,14 +68,20 @@ fn time_with_something_to_do_is_counted_once() {
     let found: Vec<_> = workers
         .workers
         .iter()
-        .map(|worker| (worker.name.as_str(), worker.complete, worker.failed, worker.lost, worker.running, worker.busy))
+        .map(|worker| {
+            (worker.name.as_str(), worker.complete, worker.failed, worker.lost, worker.running, worker.busy)
+        })
         .collect();
     // ann: 2 to 8 (two at once) and 13 to 15; bob: 5 to 12 (two at once), and since 17.
     assert_eq!(found, [("bob", 1, 0, 1, 1, 10.0), ("ann@lab", 1, 2, 0, 0, 8.0)]);
     assert_eq!(workers.workers[1].host.as_deref(), Some("lab"));
     // 4 + 3.5 + 3 + 2 seconds: nobody knows how long what was lost took.
     assert_eq!((workers.evaluation_seconds, workers.thinking_seconds), (12.5, 0.5));
-    let spans: Vec<_> = workers.spans.iter().map(|span| (span.number, span.worker, span.begin, span.end, span.outcome.as_str())).collect();
+    let spans: Vec<_> = workers
+        .spans
+        .iter()
+        .map(|span| (span.number, span.worker, span.begin, span.end, span.outcome.as_str()))
+        .collect();
     assert_eq!(
         spans,
         [
@@ -101,19 +110,23 @@ fn tables_know_who_had_a_trial() {
     assert_eq!(filter("reason = 'out of memory'"), [2]);
     assert_eq!(filter("seconds >= 3"), [0, 1]);
     assert_eq!(filter("  "), [0, 1, 2, 3, 4]);
-    let sort = |sort: &str, descending| numbers(TableOf { sort: Some(sort.into()), descending, ..TableOf::default() });
+    let sort = |sort: &str, descending| {
+        numbers(TableOf { sort: Some(sort.into()), descending, ..TableOf::default() })
+    };
     assert_eq!(sort("value", false), [1, 0, 4, 2, 3]);
     assert_eq!(sort("value", true), [4, 0, 1, 2, 3]);
     assert_eq!(sort("worker", false), [0, 2, 1, 3, 4]);
     assert_eq!(sort("", true), [4, 3, 2, 1, 0]);
-    let error = chronicle.table(&space, &TableOf { sort: Some("valu".into()), ..TableOf::default() }).unwrap_err();
+    let error =
+        chronicle.table(&space, &TableOf { sort: Some("valu".into()), ..TableOf::default() }).unwrap_err();
     assert_eq!(error.to_string(), "there is no column `valu` to sort by (nearest known: `value`)");
 }
 
 #[test]
 fn a_trial_tells_its_life() {
     let steps = timeline(1, &entries());
-    let found: Vec<_> = steps.iter().map(|step| (step.what.as_str(), step.worker.as_deref(), step.detail.as_str())).collect();
+    let found: Vec<_> =
+        steps.iter().map(|step| (step.what.as_str(), step.worker.as_deref(), step.detail.as_str())).collect();
     assert_eq!(
         found,
         [
@@ -145,7 +158,8 @@ fn a_chronicle_follows_a_log() {
         chronicle.catch_up(&store, "s").unwrap();
     }
     let whole = self::chronicle();
-    let shown = |chronicle: &Chronicle| serde_json::to_value(chronicle.workers(Timestamp(1_020_000))).unwrap();
+    let shown =
+        |chronicle: &Chronicle| serde_json::to_value(chronicle.workers(Timestamp(1_020_000))).unwrap();
     assert_eq!(shown(&chronicle), shown(&whole));
     assert_eq!((chronicle.position(), chronicle.model_position()), (14, 13));
     let other = MemoryStore::default();

@@ -48,7 +48,10 @@ pub fn data(studies: &mut [Reported<'_>], made: &str) -> Result<String, ReportEr
         version: env!("CARGO_PKG_VERSION").into(),
         report: true,
         made: Some(made.to_owned()),
-        more: Map::from_iter([("maps".to_owned(), Json::Object(maps)), ("thinned".to_owned(), json!(thinned))]),
+        more: Map::from_iter([
+            ("maps".to_owned(), Json::Object(maps)),
+            ("thinned".to_owned(), json!(thinned)),
+        ]),
     };
     answers.insert("GET /api/v1/session".into(), serde_json::to_value(session)?);
     Ok(serde_json::to_string(&answers)?)
@@ -71,7 +74,8 @@ fn add(
     let history = chronicle.history(POINTS);
     if history.thinned {
         let name = shared.name();
-        thinned.push(format!("`{name}`: the plot of values has some of the trials, the best ones among them"));
+        thinned
+            .push(format!("`{name}`: the plot of values has some of the trials, the best ones among them"));
     }
     put("/views/history?points=2000", of_view(&history)?);
     put("/views/regret", of_view(&model::regret(shared.study())?)?);

@@ -61,7 +61,11 @@ fn best(shared: &mut SharedStudy, text: &mut String) -> Result<(), ReportError> 
     let value = record.described(&space).value.map(short).unwrap_or_default();
     // The model may recommend what happens to be the best observed.
     let other = recommended.as_ref().filter(|found| found.number != record.number);
-    let both = if other.is_none() && recommended.is_some() { "best observed, and recommended" } else { "best observed" };
+    let both = if other.is_none() && recommended.is_some() {
+        "best observed, and recommended"
+    } else {
+        "best observed"
+    };
     let _ = writeln!(text, "| | {both} |{}", other.map_or("", |_| " recommended |"));
     let _ = writeln!(text, "|---|---|{}", other.map_or("", |_| "---|"));
     let second = |cell: &dyn Fn(&noregret::study::Recommendation) -> String| {
@@ -87,7 +91,8 @@ fn best(shared: &mut SharedStudy, text: &mut String) -> Result<(), ReportError> 
     }
     for (name, value) in observed.iter() {
         let of = |params: &Params| params.get(name).map(shown).unwrap_or_default();
-        let _ = writeln!(text, "| `{}` | {} |{}", cell(name), shown(value), second(&|found| of(&found.params)));
+        let _ =
+            writeln!(text, "| `{}` | {} |{}", cell(name), shown(value), second(&|found| of(&found.params)));
     }
     let _ = writeln!(text);
     if let Some(regret) = regret {

@@ -23,7 +23,9 @@ pub(super) fn rounded(json: Json) -> Json {
             Json::Number(parsed.and_then(Number::from_f64).unwrap_or(number))
         }
         Json::Array(items) => Json::Array(items.into_iter().map(rounded).collect()),
-        Json::Object(fields) => Json::Object(fields.into_iter().map(|(name, json)| (name, rounded(json))).collect()),
+        Json::Object(fields) => {
+            Json::Object(fields.into_iter().map(|(name, json)| (name, rounded(json))).collect())
+        }
         other => other,
     }
 }

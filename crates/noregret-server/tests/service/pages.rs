@@ -20,7 +20,11 @@ fn agent() -> ureq::Agent {
 }
 
 fn get(url: &str, headers: &[(&str, &str)]) -> Response<ureq::Body> {
-    headers.iter().fold(agent().get(url), |request, (name, value)| request.header(*name, *value)).call().unwrap()
+    headers
+        .iter()
+        .fold(agent().get(url), |request, (name, value)| request.header(*name, *value))
+        .call()
+        .unwrap()
 }
 
 fn post(url: &str, headers: &[(&str, &str)], body: Json) -> Response<ureq::Body> {
@@ -86,7 +90,12 @@ fn who_has_no_token_gets_no_cookie() {
     let url = format!("{}/login", server.url());
     let revoked = token(&server.tokens, Role::Admin, &[]);
     server.tokens.revoke(&revoked).unwrap();
-    let new = NewToken { name: String::new(), role: Role::Admin, studies: Vec::new(), lasts: Some(std::time::Duration::from_millis(1)) };
+    let new = NewToken {
+        name: String::new(),
+        role: Role::Admin,
+        studies: Vec::new(),
+        lasts: Some(std::time::Duration::from_millis(1)),
+    };
     let (expired, _) = server.tokens.create(new, Timestamp(0)).unwrap();
     for wrong in ["", "nr_", "secret", &revoked, &expired, &server.admin[1..]] {
         let answer = post(&url, &[], json!({ "token": wrong }));
@@ -140,7 +149,8 @@ fn browsers_are_told_to_be_careful() {
         let answer = get(&format!("{url}{path}"), &[]);
         let policy = header(&answer, "content-security-policy");
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; "), "{path}: {policy}");
-        for part in ["frame-ancestors 'none'", "connect-src 'self'", "base-uri 'none'", "form-action 'self'"] {
+        for part in ["frame-ancestors 'none'", "connect-src 'self'", "base-uri 'none'", "form-action 'self'"]
+        {
             assert!(policy.contains(part), "{path}: {policy}");
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
@@ -154,7 +164,10 @@ fn browsers_are_told_to_be_careful() {
     assert_eq!(header(&get(&format!("{url}/healthz"), &[]), "cache-control"), "no-store");
 }
 
-fn served(change: impl FnOnce(&mut Options), store: Arc<dyn noregret_store::Store>) -> (noregret_server::Listening, String) {
+fn served(
+    change: impl FnOnce(&mut Options),
+    store: Arc<dyn noregret_store::Store>,
+) -> (noregret_server::Listening, String) {
     let folder = tempfile::tempdir().unwrap();
     let new = NewToken { name: String::new(), role: Role::Admin, studies: Vec::new(), lasts: None };
     let (token, record): (String, TokenRecord) = new.make(Timestamp::now());
@@ -169,13 +182,18 @@ fn served(change: impl FnOnce(&mut Options), store: Arc<dyn noregret_store::Stor
 
 #[test]
 fn the_page_behind_a_path() {
-    let (listening, token) = served(|options| options.base_path = "/lab/noregret".into(), Arc::new(MemoryStore::default()));
+    let (listening, token) =
+        served(|options| options.base_path = "/lab/noregret".into(), Arc::new(MemoryStore::default()));
     let url = format!("http://{}", listening.address);
     let moved = get(&format!("{url}/lab/noregret"), &[]);
     assert_eq!((moved.status().as_u16(), header(&moved, "location")), (308, "/lab/noregret/".into()));
     assert_eq!(get(&format!("{url}/lab/noregret/"), &[]).status(), 200);
     assert_eq!(get(&format!("{url}/"), &[]).status(), 401);
-    let login = post(&format!("{url}/lab/noregret/login"), &[("x-forwarded-proto", "https")], json!({ "token": token }));
+    let login = post(
+        &format!("{url}/lab/noregret/login"),
+        &[("x-forwarded-proto", "https")],
+        json!({ "token": token }),
+    );
     let set = header(&login, "set-cookie");
     assert!(set.contains("; Path=/lab/noregret;") && set.ends_with("; Secure"), "{set}");
     let session = get(&format!("{url}/lab/noregret/api/v1/session"), &[("cookie", &cookie(&login))]);
@@ -209,7 +227,13 @@ fn what_is_for_looking_only_changes_nothing() {
         (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
     };
     assert!(read("session").1.contains("\"role\":\"read\""));
-    for path in ["studies/s", "studies/s/best", "studies/s/views/trials", "studies/s/views/history", "studies/s/trials/0/story"] {
+    for path in [
+        "studies/s",
+        "studies/s/best",
+        "studies/s/views/trials",
+        "studies/s/views/history",
+        "studies/s/trials/0/story",
+    ] {
         assert_eq!(read(path).0, 200, "{path}");
     }
     assert_eq!((read("studies/hidden").0, read("studies/hidden/views/history").0), (404, 404));
@@ -244,6 +268,9 @@ fn long_answers_are_compressed_for_who_understands() {
     let (plain, packed) = (length("identity"), length("gzip, br"));
     assert!(packed * 2 < plain && length("gzip;q=0") == plain, "{packed} of {plain}");
     // What is short is not worth it.
-    let session = get(&format!("{}/api/v1/session", server.url()), &[("authorization", &bearer), ("accept-encoding", "gzip")]);
+    let session = get(
+        &format!("{}/api/v1/session", server.url()),
+        &[("authorization", &bearer), ("accept-encoding", "gzip")],
+    );
     assert_eq!(header(&session, "content-encoding"), "");
 }

@@ -19,7 +19,10 @@ fn study(server: &Server, name: &str) -> String {
         let tell = json!({ "value": f64::from(9 - i) / 10.0, "attrs": { "epochs": i, "host": "lab" }, "worker": "gpu1" });
         server.post(&format!("{path}/trials/{i}:tell"), tell);
     }
-    server.post(&format!("{path}/trials/10:fail"), json!({ "reason": "out of memory", "stderr": "boom", "worker": "gpu1" }));
+    server.post(
+        &format!("{path}/trials/10:fail"),
+        json!({ "reason": "out of memory", "stderr": "boom", "worker": "gpu1" }),
+    );
     path
 }
 
@@ -36,16 +39,26 @@ fn everything_can_be_looked_at() {
     assert_eq!(history["running"][0][2], "gpu1");
     let workers = server.get(&format!("{path}/views/workers"));
     let worker = &workers["workers"][0];
-    assert_eq!((&worker["name"], &worker["complete"], &worker["failed"], &worker["running"]), (&json!("gpu1"), &json!(10), &json!(1), &json!(1)));
+    assert_eq!(
+        (&worker["name"], &worker["complete"], &worker["failed"], &worker["running"]),
+        (&json!("gpu1"), &json!(10), &json!(1), &json!(1))
+    );
     assert_eq!(workers["spans"].as_array().unwrap().len(), 12);
     let story = server.get(&format!("{path}/trials/10/story"));
-    let steps: Vec<&str> = story["timeline"].as_array().unwrap().iter().map(|step| step["what"].as_str().unwrap()).collect();
+    let steps: Vec<&str> =
+        story["timeline"].as_array().unwrap().iter().map(|step| step["what"].as_str().unwrap()).collect();
     assert_eq!(steps, ["asked", "leased", "failed"]);
-    assert_eq!((&story["trial"]["stderr"], &story["timeline"][2]["worker"]), (&json!("boom"), &json!("gpu1")));
+    assert_eq!(
+        (&story["trial"]["stderr"], &story["timeline"][2]["worker"]),
+        (&json!("boom"), &json!("gpu1"))
+    );
     assert!(story["why"]["summary"].is_string());
     let overview: Json = server.client().get("/api/v1/overview").unwrap();
     let card = &overview["studies"][0];
-    assert_eq!((&card["name"], &card["best"], &card["workers"]), (&json!("a/b:c d"), &json!(0.0), &json!(["gpu1"])));
+    assert_eq!(
+        (&card["name"], &card["best"], &card["workers"]),
+        (&json!("a/b:c d"), &json!(0.0), &json!(["gpu1"]))
+    );
     assert_eq!((card["spark"][0].as_f64(), &card["counts"]["failed"]), (Some(0.9), &json!(1)));
     for view in ["regret", "importance", "trust", "pool"] {
         server.get(&format!("{path}/views/{view}"));
@@ -69,7 +82,10 @@ fn tables_are_filtered_and_sorted() {
     };
     let failed = table(&format!("filter={}", segment("state = failed and attempts >= 1")));
     assert_eq!((numbers(&failed), &failed["matching"], &failed["total"]), (vec![10], &json!(1), &json!(12)));
-    assert_eq!((&failed["trials"][0]["worker"], &failed["trials"][0]["stderr"]), (&json!("gpu1"), &Json::Null));
+    assert_eq!(
+        (&failed["trials"][0]["worker"], &failed["trials"][0]["stderr"]),
+        (&json!("gpu1"), &Json::Null)
+    );
     assert_eq!(failed["attrs"], json!(["epochs", "host"]));
     let best = table("sort=value&limit=3");
     assert_eq!((numbers(&best), &best["matching"]), (vec![9, 8, 7], &json!(12)));
@@ -78,7 +94,8 @@ fn tables_are_filtered_and_sorted() {
     assert_eq!(numbers(&table("sort=value&descending=true&from=10&limit=1")), [10]);
     let epochs = segment("epochs > 6 and host = lab and value < 0.2");
     assert_eq!(numbers(&table(&format!("filter={epochs}"))), [8, 9]);
-    let refused = |query: &str| refusal(server.client().get(&format!("/api/v1/studies/s/views/trials?{query}")));
+    let refused =
+        |query: &str| refusal(server.client().get(&format!("/api/v1/studies/s/views/trials?{query}")));
     let (status, detail) = refused(&format!("filter={}", segment("valeu < 3")));
     assert!(status == 422 && detail.contains("no column `valeu` (nearest known: `value`)"), "{detail}");
     for (query, why) in [
@@ -119,7 +136,11 @@ fn events_come_to_the_page() {
     let position = server.get(&path)["position"].clone();
     let mut stream = TcpStream::connect(server.listening.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    write!(stream, "GET /api/v1/studies/s/events?after={position} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "GET /api/v1/studies/s/events?after={position} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n"
+    )
+    .unwrap();
     let begin = Instant::now();
     server.post("s/trials/11:tell", json!({ "value": 3.0 }));
     let lines = BufReader::new(stream).lines().map(Result::unwrap);

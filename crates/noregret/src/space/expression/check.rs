@@ -43,9 +43,8 @@ impl Parser<'_> {
         column: usize,
     ) -> Result<(), Failure> {
         // A word that names no column is a text, if it is compared with a column of texts.
-        let is_column = |part: &Part| {
-            matches!(part.node, Node::Param(_)) && matches!(part.ty, Type::Text | Type::Mixed)
-        };
+        let is_column =
+            |part: &Part| matches!(part.node, Node::Param(_)) && matches!(part.ty, Type::Text | Type::Mixed);
         if !is_column(right) {
             left.check_known()?;
         }
@@ -77,9 +76,8 @@ impl Names<'_> {
             Self::Params { params, .. } => {
                 Some(choices(&params[i]).iter().filter_map(Value::as_str).collect())
             }
-            Self::Columns(columns) => {
-                Some(columns[i].words.iter().map(String::as_str).collect()).filter(|words: &Vec<_>| !words.is_empty())
-            }
+            Self::Columns(columns) => Some(columns[i].words.iter().map(String::as_str).collect())
+                .filter(|words: &Vec<_>| !words.is_empty()),
         }
     }
 

@@ -78,8 +78,7 @@ pub(super) fn evaluate<'a>(node: &'a Node, place: &impl Place<'a>) -> Scalar<'a>
         Node::Or(a, b) => any([a, b].into_iter().map(|x| truth(x))).into(),
         Node::Member(x, members) => {
             let x = evaluate(x, place);
-            any(members.iter().map(|member| compare(Comparison::Equal, x, evaluate(member, place))))
-                .into()
+            any(members.iter().map(|member| compare(Comparison::Equal, x, evaluate(member, place)))).into()
         }
         Node::Chain(first, links) => {
             let mut left = evaluate(first, place);

@@ -205,7 +205,9 @@ mod tests {
     /// A value that is not there is neither small nor large, nor another.
     #[test]
     fn what_is_not_there_fits_nothing() {
-        for source in ["value < 1", "value >= 1", "value = 1", "value != 1", "not value < 1", "value in [1, 2]"] {
+        for source in
+            ["value < 1", "value >= 1", "value = 1", "value != 1", "not value < 1", "value in [1, 2]"]
+        {
             assert!(!holds(source), "{source}");
         }
         assert!(holds("value < 1 or state = failed"));
@@ -219,20 +221,35 @@ mod tests {
             ("stat = failed", "column 1 of the filter: there is no column `stat` (nearest known: `state`)"),
             ("valeu < 3", "column 1 of the filter: there is no column `valeu` (nearest known: `value`)"),
             ("1 < valeu", "column 5 of the filter: there is no column `valeu` (nearest known: `value`)"),
-            ("number = seven", "column 10 of the filter: there is no column `seven` (nearest known: `state`)"),
+            (
+                "number = seven",
+                "column 10 of the filter: there is no column `seven` (nearest known: `state`)",
+            ),
             ("foo = bar", "column 1 of the filter: there is no column `foo` (nearest known: `lr`)"),
             ("foo = 'bar'", "column 1 of the filter: there is no column `foo` (nearest known: `lr`)"),
             ("failed", "column 1 of the filter: there is no column `failed` (nearest known: `value`)"),
             ("not failed", "column 5 of the filter: there is no column `failed` (nearest known: `value`)"),
-            ("failed and bias", "column 1 of the filter: there is no column `failed` (nearest known: `value`)"),
+            (
+                "failed and bias",
+                "column 1 of the filter: there is no column `failed` (nearest known: `value`)",
+            ),
             (
                 "state = faild",
                 "column 9 of the filter: parameter `state` is never \"faild\" (nearest choice: \"failed\")",
             ),
-            ("state", "column 1 of the filter: a filter must be true or false, such as `value < 1`, not text"),
-            ("state < failed", "column 9 of the filter: there is no column `failed` (nearest known: `value`)"),
+            (
+                "state",
+                "column 1 of the filter: a filter must be true or false, such as `value < 1`, not text",
+            ),
+            (
+                "state < failed",
+                "column 9 of the filter: there is no column `failed` (nearest known: `value`)",
+            ),
             ("state < 3", "column 1 of the filter: `<` needs a number here, not text"),
-            ("lr = ", "column 6 of the filter: expected a number, a parameter, a function, text in quotes, or `(`, not the end"),
+            (
+                "lr = ",
+                "column 6 of the filter: expected a number, a parameter, a function, text in quotes, or `(`, not the end",
+            ),
         ] {
             assert_eq!(message(source), expected, "{source}");
         }

@@ -120,7 +120,9 @@ pub(super) fn tokens(source: &str, single: bool) -> Result<Vec<(usize, Token)>, 
             return Err((at + 1, ExpressionProblem::TooLong { limit: MAX_TOKENS }));
         }
         let (token, length) = match token(&chars[at..]) {
-            Err(ExpressionProblem::SingleEquals) if single => (Token::Infix(Infix::Compare(Comparison::Equal)), 1),
+            Err(ExpressionProblem::SingleEquals) if single => {
+                (Token::Infix(Infix::Compare(Comparison::Equal)), 1)
+            }
             found => found.map_err(|problem| (at + 1, problem))?,
         };
         tokens.push((at + 1, token));
@@ -235,7 +237,8 @@ mod tests {
 
     #[test]
     fn columns_count_characters_from_one() {
-        let columns: Vec<usize> = tokens("ä <= -1", false).unwrap().into_iter().map(|(column, _)| column).collect();
+        let columns: Vec<usize> =
+            tokens("ä <= -1", false).unwrap().into_iter().map(|(column, _)| column).collect();
         assert_eq!(columns, [1, 3, 6, 7, 8]);
     }
 
