@@ -348,6 +348,9 @@ pub struct Suggested {
         schemars(with = "Vec<std::collections::BTreeMap<String, noregret::Value>>")
     )]
     pub points: Vec<Params>,
+    /// In a pool, the names of these candidates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
 }
 
 /// What the model expects at points.

@@ -223,7 +223,7 @@ impl App {
     /// Who sends this, if the token allows it.
     fn admit(&self, request: &Request, role: Role, now: Instant) -> Result<Caller, Problem> {
         let (record, by_cookie) =
-            self.token_of(request, now).map_err(|problem| self.count_failure(problem, request.from, now))?;
+            self.token_of(request).map_err(|problem| self.count_failure(problem, request.from, now))?;
         if !self.rates.take(&record.id, now) {
             return Err(Problem::new(
                 429,
@@ -248,14 +248,14 @@ impl App {
     }
 
     /// The token of a request, and whether a cookie stands for it.
-    fn token_of(&self, request: &Request, now: Instant) -> Result<(TokenRecord, bool), Problem> {
+    fn token_of(&self, request: &Request) -> Result<(TokenRecord, bool), Problem> {
         let Some(given) = request.headers.get("authorization") else {
             let cookie = request.headers.get("cookie").and_then(|header| cookie(header, &self.cookie_name()));
             let secret = cookie.ok_or_else(|| {
                 refuse("a token is needed: `noregret token create` makes one, NOREGRET_TOKEN or `Authorization: Bearer …` has it")
             })?;
             let over = || refuse("this session is over: log in again");
-            let id = self.sessions.token(secret, now).ok_or_else(over)?;
+            let id = self.sessions.token(secret, Timestamp::now()).ok_or_else(over)?;
             let found =
                 self.record(|record| record.id == id)?.filter(|found| !found.has_expired(Timestamp::now()));
             if found.is_none() {
@@ -306,7 +306,8 @@ impl App {
         let now = Instant::now();
         let record =
             self.checked(token.trim()).map_err(|problem| self.count_failure(problem, call.from, now))?;
-        Ok(self.cookie(&self.sessions.begin(&record.id, now), call))
+        let lasts = self.session_token.as_ref().is_none_or(|session| session.id != record.id);
+        Ok(self.cookie(&self.sessions.begin(&record.id, lasts, Timestamp::now()), call))
     }
 
     /// Ends the session of whoever sends this; returns the cookie that takes its place.
@@ -332,6 +333,9 @@ impl App {
     /// Says where it is served.
     pub(crate) fn serves_at(&self, port: u16, is_encrypted: bool) {
         let _ = self.place.set((port, is_encrypted));
+        if !self.read_only {
+            self.sessions.keep_in(self.tokens.path().with_extension(format!("sessions-{port}.json")));
+        }
     }
 
     /// Whether this study is shown.

@@ -1,8 +1,10 @@
 //! Studies: made, listed, described, changed, asked about their model.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use noregret::strategy::history::Choice;
 use noregret::{Params, Space, Value};
 use noregret_client::api::{
     Archive, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName, Suggest,
@@ -151,18 +153,24 @@ fn change(
 
 pub(crate) fn suggest(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let Suggest { n } = call.json()?;
-    if n == 0 || n > MOST_POINTS {
-        return Err(invalid(format!("n must be from 1 to {MOST_POINTS}, not {n}")));
-    }
-    let points = app.desks.of(&call.study)?.consult(&app.thinkers, |shared| {
+    let q = NonZeroUsize::new(n)
+        .filter(|q| q.get() <= MOST_POINTS)
+        .ok_or_else(|| invalid(format!("n must be from 1 to {MOST_POINTS}, not {n}")))?;
+    let suggested = app.desks.of(&call.study)?.consult(&app.thinkers, |shared| {
         if let Some(name) = shared.definition().space.function() {
             return Err(invalid(format!(
                 "constraint `{name}` is a function of the program that made this study"
             )));
         }
-        shared.study().suggest(n).map_err(|error| of_store(error.into()))
+        let (draft, _) = shared.study().draft_ask(Some(q)).map_err(|error| of_store(error.into()))?;
+        let space = shared.study().space();
+        let id = |choice: &Choice| Some(space.as_pool()?.id(choice.row?).into_owned());
+        Ok(Suggested {
+            points: draft.choices.iter().map(|choice| choice.params(space)).collect(),
+            ids: draft.choices.iter().filter_map(id).collect(),
+        })
     })?;
-    Answer::json(200, &Suggested { points })
+    Answer::json(200, &suggested)
 }
 
 pub(crate) fn predict(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {

@@ -228,21 +228,23 @@ impl TokenFile {
         lock.lock().map_err(write)?;
         let mut records = self.read()?;
         let done = change(&mut records)?;
-        let beside = self.path.with_extension("new");
-        let written = (|| {
-            let mut file = private(OpenOptions::new().write(true).create(true).truncate(true), &beside)?;
-            serde_json::to_writer_pretty(&mut file, &records)?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&beside, &self.path)
-        })();
-        written.map_err(write)?;
+        replace(&self.path, &records).map_err(write)?;
         Ok(done)
     }
 
     fn error(&self, writing: bool, problem: io::Error) -> TokenError {
         TokenError::File { path: self.path.clone(), writing, problem }
     }
+}
+
+/// Writes a file that nobody else may read, whole at once.
+pub(crate) fn replace(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = private(OpenOptions::new().write(true).create(true).truncate(true), &beside)?;
+    serde_json::to_writer_pretty(&mut file, content)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
 }
 
 /// Opens a file that nobody else may read.

@@ -38,7 +38,7 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
     /// There is nothing to put the data into.
     #[error(
-        "this noregret was built without the page, which an HTML report is made of: `npm ci && npm run build` in dashboard/, and build \
+        "this noregret was built without the page, which an HTML report is made of: `npm install && npm run build` in dashboard/, and build \
          noregret again; a report in Markdown needs none"
     )]
     NoPage,

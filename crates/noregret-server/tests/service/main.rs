@@ -8,5 +8,6 @@ mod hostile;
 mod interface;
 mod pages;
 mod server;
+mod several;
 mod storage;
 mod views;

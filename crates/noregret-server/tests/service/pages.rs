@@ -84,6 +84,20 @@ fn a_token_becomes_a_cookie_and_the_cookie_ends_with_it() {
     assert_eq!(session(&second).status(), 401);
 }
 
+/// A page that is open goes on when the server was started again.
+#[test]
+fn a_cookie_outlives_the_server() {
+    let server = Server::start();
+    let cookie = cookie(&post(&format!("{}/login", server.url()), &[], json!({ "token": server.admin })));
+    let address = server.listening.address;
+    let Server { listening, tokens, folder: _folder, .. } = server;
+    listening.stop();
+    let app = Arc::new(App::new(Arc::new(MemoryStore::default()), options(tokens, Vec::new())));
+    let again = listen(app, address, None).unwrap();
+    let session = get(&format!("http://{}/api/v1/session", again.address), &[("cookie", &cookie)]);
+    assert_eq!(session.status(), 200);
+}
+
 #[test]
 fn who_has_no_token_gets_no_cookie() {
     let server = Server::start();

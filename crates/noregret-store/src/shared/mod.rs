@@ -263,6 +263,11 @@ impl SharedStudy {
         (&mut self.study, &self.ledger, self.diagnostics.as_deref())
     }
 
+    /// Where its log is.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
