@@ -20,6 +20,8 @@ export interface HistoryPlotProps {
 
 /** Pixels from the pointer within which a trial is meant. */
 const REACH = 14
+/** Up to so many results there is room for larger dots. */
+const FEW = 200
 const FONT = '12px system-ui, sans-serif'
 
 /** A history as curves. Dragging zooms, a double click shows all; arrow keys go from result to result, Enter opens the trial. */
@@ -72,7 +74,7 @@ export function HistoryPlot(props: HistoryPlotProps) {
       plot.current = null
     }
     // Only what shapes axes makes a new plot: results only change its data.
-  }, [against, log, scheme])
+  }, [against, log, scheme, series.x.length > FEW])
 
   useEffect(() => {
     const made = plot.current
@@ -187,8 +189,7 @@ function options(
           splits.map((value) => (value === null ? '' : number(value, 6))),
         ...(log
           ? {
-              filter: (_self: uPlot, splits: number[]) =>
-                splits.map((value) => (isRound(value) ? value : null)),
+              filter: (_self: uPlot, splits: number[]) => labelled(splits),
             }
           : {}),
       } as uPlot.Axis,
@@ -197,7 +198,13 @@ function options(
       {},
       {
         paths: () => null,
-        points: { show: true, size: 4.5, width: 0, fill: complete, stroke: complete },
+        points: {
+          show: true,
+          size: latest.current.series.x.length > FEW ? 4.5 : 7,
+          width: 0,
+          fill: complete,
+          stroke: complete,
+        },
       },
       {
         stroke: accent,
@@ -251,6 +258,12 @@ function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
   }
   const room = (high - low) * 0.06
   return [low - room, high + room]
+}
+
+/** Marks of a logarithmic axis that get a label: all of them where there are few. */
+function labelled(splits: number[]): (number | null)[] {
+  const few = splits.length <= 10
+  return splits.map((value) => (few || isRound(value) ? value : null))
 }
 
 const isRound = (value: number): boolean => {

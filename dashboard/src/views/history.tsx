@@ -97,7 +97,7 @@ export function History({ study, open }: StudyViewProps) {
           }
         : {})}
     >
-      {history && <Summary study={study} history={history} regret={band} />}
+      {history && <Summary history={history} regret={band} />}
       {plot && <HistoryPlot {...plot} />}
       {history && series && (
         <ul class="legend">
@@ -154,7 +154,7 @@ function Nothing({ history }: { history: HistoryOf }) {
 }
 
 /** The answer in words. */
-function Summary({ study, history, regret }: { study: Study; history: HistoryOf; regret: Regret | null }) {
+function Summary({ history, regret }: { history: HistoryOf; regret: Regret | null }) {
   const { counts, planned } = history
   const ended = counts.complete + counts.failed
   const last = history.best.at(-1)
@@ -173,9 +173,8 @@ function Summary({ study, history, regret }: { study: Study; history: HistoryOf;
         `The best value, ${number(last[2])}, came ${since === 0 ? 'with the last trial' : `${counted(since, 'trial')} ago`}.`}{' '}
       {regret && gain !== undefined && (
         <>
-          By the model, a further {study.direction === 'minimize' ? 'decrease' : 'increase'} of about{' '}
-          <strong>{number(gain, 2)}</strong> is possible (90&nbsp;%: {number(regret.low.at(-1), 2)} to{' '}
-          {number(regret.high.at(-1), 2)}).
+          By the model, about <strong>{number(gain, 2)}</strong> may still be gained (90&nbsp;%:{' '}
+          {number(regret.low.at(-1), 2)} to {number(regret.high.at(-1), 2)}).
         </>
       )}
     </p>

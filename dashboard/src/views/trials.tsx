@@ -46,6 +46,9 @@ export function Trials({ study, open }: StudyViewProps) {
   }, [pages, range])
   const beat = open.beat.value
   useEffect(() => {
+    // A wrong filter stays wrong, whatever happens.
+    const { value } = pages.error
+    if (value && isAboutFilter(value)) return
     pages.age()
     pages.want(...range)
   }, [beat])
