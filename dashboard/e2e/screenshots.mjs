@@ -11,12 +11,12 @@ import { launch, Visitor } from './harness/page.mjs'
 import { withPalette } from './harness/palette_png.mjs'
 import { Running } from './harness/program.mjs'
 import { inFrontOf } from './harness/proxy.mjs'
-import { chance, external, hardness, loss, poolFile, studyFile } from './harness/studies.mjs'
+import { chance, hardness, loss, poolFile, studyFile } from './harness/studies.mjs'
 
 const FOLDER = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../../docs/images/dashboard')
 const WIDTH = 1200
 /** How tall pictures are at least and at most: a view that is longer is cut. */
-const HEIGHT = [640, 1000]
+const HEIGHT = [700, 1000]
 /** Trials that `network` has in the pictures, and that it is to have. */
 const [SHOWN, PLANNED] = [66, 80]
 /** A picture larger than this, in bytes, is too large for a document. */
@@ -24,7 +24,7 @@ const LARGE = 60_000
 
 const VIEWS = [
   ['studies', '#/'],
-  ['compare', '#/compare?studies=seed-1,seed-2,seed-3,random-1,random-2,random-3'],
+  ['compare', '#/compare?studies=bayes-1,bayes-2,bayes-3,random-1,random-2,random-3'],
   ['history', '#/study/network'],
   ['trials', '#/study/network/trials'],
   ['trial', (best) => `#/study/network/trial/${best}`],
@@ -57,7 +57,7 @@ async function work(api, worker, random) {
       const stderr = 'torch.OutOfMemoryError: tried to allocate 2.00 GiB\n'
       await api.fail('network', number, { reason: 'out of memory', stderr, worker })
     } else {
-      const value = loss(params) + 0.006 * (random.next().value - 0.5)
+      const value = loss(params) + 0.02 * (random.next().value - 0.5)
       const attrs = {
         epochs: 10 + Math.floor(20 * random.next().value),
         accuracy: Number((1 - value / 3).toFixed(4)),
@@ -86,16 +86,15 @@ async function fill(api) {
     }
   }
   for (const seed of [1, 2, 3]) {
-    for (let told = 0; told < 40; ) {
-      const worker = 'cluster@north'
-      for (const { number, params } of await api.ask(`seed-${seed}`, 4, worker)) {
-        await api.tell(`seed-${seed}`, number, { value: loss(params), worker })
-        told += 1
+    for (const name of ['bayes', 'random']) {
+      for (let told = 0; told < 40; ) {
+        for (const { number, params } of await api.ask(`${name}-${seed}`, 4, 'cluster@north')) {
+          await api.tell(`${name}-${seed}`, number, { value: loss(params), worker: 'cluster@north' })
+          told += 1
+        }
       }
+      await api.post(`/studies/${name}-${seed}:annotate`, { tags: [name] })
     }
-    await api.post(`/studies/seed-${seed}:annotate`, { tags: ['bayes'] })
-    await api.add(`random-${seed}`, external(40, 100 + seed))
-    await api.post(`/studies/random-${seed}:annotate`, { tags: ['random'] })
   }
 }
 
@@ -104,7 +103,11 @@ let [server, browser, proxy] = []
 try {
   const files = [await studyFile(folder, 'network', PLANNED, 4), await poolFile(folder)]
   for (const seed of [1, 2, 3])
-    for (const name of ['seed', 'random']) files.push(await studyFile(folder, `${name}-${seed}`, 40, seed))
+    for (const [name, algorithm] of [
+      ['bayes', 'auto'],
+      ['random', 'random'],
+    ])
+      files.push(await studyFile(folder, `${name}-${seed}`, 40, seed, algorithm))
   server = await Running.start(
     'serve',
     ...files,
@@ -136,7 +139,9 @@ try {
       await visitor.page.evaluate(
         () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
       )
-      const picture = withPalette(await visitor.page.screenshot())
+      const taken = await visitor.page.screenshot()
+      let picture = withPalette(taken)
+      if (picture.length > LARGE) picture = withPalette(taken, 64)
       await writeFile(join(FOLDER, `${name}-${dark ? 'dark' : 'light'}.png`), picture)
       const size = `${(picture.length / 1000).toFixed(0)} kB`
       console.log(

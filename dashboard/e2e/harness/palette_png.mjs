@@ -6,8 +6,8 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 /** Colors of a palette. */
 const MOST = 256
 
-/** The same picture with at most 256 colors. It must be as browsers write them: 8 bits a channel, not interlaced. */
-export function withPalette(png) {
+/** The same picture with fewer colors: 256 at most. It must be as browsers write them: 8 bits a channel, not interlaced. */
+export function withPalette(png, most = MOST) {
   const { width, height, channels, data } = decoded(png)
   const colors = new Uint32Array(width * height)
   const known = new Map()
@@ -17,7 +17,7 @@ export function withPalette(png) {
     colors[i] = color
     known.set(color, (known.get(color) ?? 0) + 1)
   }
-  const palette = paletteOf(known)
+  const palette = paletteOf(known, most)
   const places = new Map([...known.keys()].map((color) => [color, nearest(palette, color)]))
   const rows = Buffer.alloc((width + 1) * height)
   for (let y = 0; y < height; y += 1)
@@ -37,9 +37,9 @@ export function withPalette(png) {
 }
 
 /** Median cut: the box with the most to lose is cut in two where half of its pixels are, until there are enough. */
-function paletteOf(known) {
+function paletteOf(known, most) {
   let boxes = [[...known].map(([color, n]) => ({ n, rgb: [color >> 16, (color >> 8) & 255, color & 255] }))]
-  while (boxes.length < MOST) {
+  while (boxes.length < most) {
     const widest = boxes
       .map((box, i) => ({ i, ...spread(box) }))
       .filter(({ length }) => length > 0)
