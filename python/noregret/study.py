@@ -8,6 +8,7 @@ import operator
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
@@ -178,6 +179,13 @@ class Study:
         self._contexts.let_go(number)
         return verdict  # type: ignore[return-value]
 
+    def replace(self, trial: Trial | int, value: float, noise_var: float | None = None, *, reason: str = "") -> Verdict:
+        """Replaces the result of a trial, which turned out to be wrong: a typo, a swapped plate. NaN makes a failure of it.
+
+        From now on everything is as if it had been told so, but for what was suggested meanwhile. `"same"` if the trial has that result already.
+        """
+        return self._native.replace(_number(trial), _value(value), _optional("noise_var", noise_var), reason)  # type: ignore[return-value]
+
     def release(self, *trials: Trial | int) -> None:
         """Gives trials that are running back to the queue: the next `ask` hands them out again."""
         numbers = [_number(trial) for trial in trials]
@@ -344,6 +352,29 @@ class Study:
         best = self.best_observed
         value = "" if best is None else f", best {best.value:.6g}"
         return f"<Study {self.name!r} ({self.direction}): {told or 'no trials'}{value}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: counts, the best trial, and values over time."""
+        return self._native.notebook()
+
+    def report(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Writes what there is to see of the study into one file, which needs no other and no network: HTML, or Markdown (`"md"`) if the
+        path ends in `.md`. The file becomes whole at once."""
+        path = Path(path)
+        if format is None:
+            format = "md" if path.suffix.lower() in (".md", ".markdown") else "html"
+        if format not in ("html", "md"):
+            raise InvalidArgument(f'format is "html" or "md", not {format!r}')
+        stored = self._description["storage"].removeprefix("sqlite:///")
+        if path.exists() and any(os.path.exists(file) and path.samefile(file) for file in (stored, stored + "-wal", stored + "-shm")):
+            raise InvalidArgument(f"{path} is the storage of the study, which would be lost; name another file")
+        text = self._native.report(format == "md")
+        beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
 
     # Plots.
 

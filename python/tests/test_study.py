@@ -381,3 +381,19 @@ def test_a_constraint_that_uses_its_study_is_refused():
         study.ask(1)
     studies.clear()
     assert len(study.ask(1)) == 1
+
+
+def test_a_wrong_result_is_replaced() -> None:
+    study = nr.Study({"x": nr.Float(0, 1)}, seed=0)
+    trials = study.ask(4)
+    for trial, value in zip(trials, [3.0, -1e9, 2.0, 1.0], strict=True):
+        study.tell(trial, value)
+    assert study.tell(trials[1], 5.0) == "late"
+    assert study.replace(trials[1], 5.0, reason="a typo") == "complete"
+    assert study.replace(trials[1], 5.0) == "same"
+    assert study.trials[1].value == 5.0
+    assert study.best_observed is not None and study.best_observed.value == 1.0
+    assert study.replace(3, float("nan")) == "failed"
+    running = study.ask(1)[0]
+    with pytest.raises(nr.NoRegretError, match="no result to replace: tell it"):
+        study.replace(running, 1.0)

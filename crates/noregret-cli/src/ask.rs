@@ -7,6 +7,7 @@ use anyhow::Error;
 use noregret_store::{HandOut, SharedStudy, StorageUrl, StoreError, Timestamp};
 
 use crate::common_args::{JsonArg, count};
+use crate::pause;
 use crate::printable;
 use crate::summary;
 use crate::target::StudyArgs;
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &AskArgs, out: &mut dyn Write) -> Result<(), Error> {
             format!("constraint `{name}` is a function of the program that made this study: ask there");
         return Err(UsageError::new(problem).into());
     }
+    pause::check(&shared)?;
     let batch = match (&args.count, &target.file) {
         (Some(n), _) => Some(n.get()),
         (None, Some((file, _))) => file.batch().map(NonZeroUsize::get),

@@ -62,6 +62,8 @@ pub fn request(bytes: &[u8]) {
         thinkers: std::num::NonZeroUsize::MIN,
         rate: 1e9,
         guesses: 1e9,
+        read_only: false,
+        only: Vec::new(),
     };
     let app = Arc::new(App::new(Arc::new(MemoryStore::default()), options));
     let send = |method: &str, path: &str, body: &[u8]| {

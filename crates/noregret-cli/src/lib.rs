@@ -9,19 +9,24 @@ mod ask;
 mod bench;
 mod best;
 mod common_args;
+mod dashboard;
 mod dispositions;
 mod enqueue;
 mod export;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod gallery;
 mod list;
 mod manual;
+mod note;
 mod number;
 mod output_file;
+mod pause;
 mod points_file;
 mod printable;
 mod release;
+mod report;
 mod run;
 mod schema;
 mod serve;
@@ -62,6 +67,7 @@ Examples:
   noregret tell study.toml 3 0.31         the result of one of them
   noregret algorithms                     what there is to choose from
   noregret serve study.toml               the same for workers on other machines
+  noregret dashboard study.toml           watch it in the browser
   noregret bench inexact --runs 3         a published experiment, repeated
 
 A study is named by its file, or by --study NAME --storage URL. Options can be set by variables such as
@@ -87,10 +93,18 @@ enum Command {
     List(list::ListArgs),
     /// Put a study away, so that `list` leaves it out
     Archive(archive::ArchiveArgs),
+    /// Hand out nothing for a while
+    Pause(pause::PauseArgs),
+    /// Note something about a study or a trial, or tag a study
+    Note(note::NoteArgs),
     /// Show what to use: the best observed trial and the recommended one
     Best(best::BestArgs),
     /// Show how a study is going: history, model, importance of parameters
     Show(show::ShowArgs),
+    /// Watch studies in the browser; nothing can be changed
+    Dashboard(dashboard::DashboardArgs),
+    /// Write what there is to see of studies into one file, for others
+    Report(report::ReportArgs),
     /// Write all trials as CSV, JSON or Parquet
     Export(export::ExportArgs),
     /// Serve studies over HTTP, for workers on other machines
@@ -173,8 +187,12 @@ fn run(cli: &Cli, out: &mut dyn Write) -> Result<(), Error> {
         Command::Trials(args) => trials::run(args, out),
         Command::List(args) => list::run(args, out),
         Command::Archive(args) => archive::run(args, out),
+        Command::Pause(args) => pause::run(args, out),
+        Command::Note(args) => note::run(args, out),
         Command::Best(args) => best::run(args, out),
         Command::Show(args) => show::run(args, out),
+        Command::Dashboard(args) => dashboard::run(args, out),
+        Command::Report(args) => report::run(args, out),
         Command::Export(args) => export::run(args, out),
         Command::Serve(args) => serve::run(args, out),
         Command::Worker(args) => worker::run(args, out),

@@ -20,11 +20,25 @@ pub(crate) fn write(
     definition: &Definition,
     fill: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    check(path, target, definition)?;
+    write_checked(path, fill)
+}
+
+/// Refuses a file that the study consists of.
+pub(crate) fn check(path: &Path, target: &Target, definition: &Definition) -> Result<(), Error> {
     if let Some((_, what)) = files_of(target, definition).iter().find(|(file, _)| is_same(file, path)) {
         let problem =
             format!("--output {}: this is {what}, which would be lost; name another file", path.display());
         return Err(UsageError::new(problem).into());
     }
+    Ok(())
+}
+
+/// Writes a file that was checked against all studies that it is about.
+pub(crate) fn write_checked(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<(), Error> {
     write_whole(path, fill).with_context(|| format!("{} cannot be written", path.display()))
 }
 

@@ -15,6 +15,7 @@ use noregret_store::{SharedStudy, SpaceDefinition, StorageUrl, Store, Timestamp}
 use serde_json::json;
 
 use crate::common_args::{JsonArg, count};
+use crate::dashboard::page_address;
 use crate::signals;
 use crate::target::quoted;
 use crate::token::TokenPlace;
@@ -125,6 +126,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
         }),
         rate: args.rate,
         guesses: GUESSES,
+        read_only: false,
+        only: Vec::new(),
     };
     let tls = args.tls_cert.as_ref().zip(args.tls_key.as_ref());
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate: certificate.clone(), key: key.clone() });
@@ -139,7 +142,22 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "{}", json!({ "address": address, "token": token, "studies": names }))?;
         out.flush()?;
     } else {
-        greet(&url, &address, token.as_deref(), &names, beside);
+        say(&format!("noregret serves {url} at {address}"));
+        let port = listening.address.port();
+        let others = format!("{scheme}://HOST:{port}{}", args.base_path);
+        let others = Some(others).filter(|_| listening.address.ip().is_unspecified());
+        let folder = args.files.first().map(|_| std::path::absolute(beside.join("."))).transpose()?;
+        match token.as_deref() {
+            Some(token) => say(&format!("to look at them in a browser: {}", page_address(&address, token))),
+            None => say(&format!("to look at them in a browser: {address}/ (it asks for a token)")),
+        }
+        invite(&Invitation {
+            address: others.as_deref().unwrap_or(&address),
+            token: token.as_deref(),
+            study: names.first().map(String::as_str),
+            folder: folder.as_deref(),
+            is_local: listening.address.ip().is_loopback(),
+        });
     }
     if tls.is_none() && !args.bind.ip().is_loopback() {
         say(
@@ -152,16 +170,32 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn greet(url: &StorageUrl, address: &str, token: Option<&str>, names: &[String], folder: &Path) {
-    say(&format!("noregret serves {url} at {address}"));
-    let name = names.first().map_or("NAME".to_owned(), |name| quoted(name));
-    let variable = token.map_or(String::new(), |token| format!("NOREGRET_TOKEN={token} "));
-    say("to evaluate trials, in another terminal or on another machine:");
-    // Where the command of the study is, on this machine.
-    let folder = Some(folder.display().to_string()).filter(|folder| !folder.is_empty());
-    let folder = folder.map_or(String::new(), |folder| format!(" --folder {}", quoted(&folder)));
-    say(&format!("  {variable}noregret worker {address} --study {name}{folder}"));
-    if token.is_some() {
+/// What a worker needs.
+struct Invitation<'a> {
+    address: &'a str,
+    /// The one that ends with the server.
+    token: Option<&'a str>,
+    study: Option<&'a str>,
+    /// Where the command of the study is, on this machine.
+    folder: Option<&'a Path>,
+    /// Whether it is for this machine only.
+    is_local: bool,
+}
+
+/// Prints the command of a worker, which works from every folder.
+fn invite(to: &Invitation<'_>) {
+    say(if to.is_local {
+        "to evaluate trials, in another terminal:"
+    } else {
+        "to evaluate trials, on any machine that reaches this one, with its own copy of the folder:"
+    });
+    let token = to.token.unwrap_or("nr_...");
+    let study = to.study.map_or("NAME".to_owned(), quoted);
+    let folder = to
+        .folder
+        .map_or(String::new(), |folder| format!(" --folder {}", quoted(&folder.display().to_string())));
+    say(&format!("  NOREGRET_TOKEN={token} noregret worker {} --study {study}{folder}", to.address));
+    if to.token.is_some() {
         say("this token ends with the server; `noregret token create` makes lasting ones");
     }
     say("Ctrl-C ends it");

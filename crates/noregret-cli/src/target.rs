@@ -26,6 +26,49 @@ pub(crate) struct StudyArgs {
     pub(crate) storage: Option<StorageUrl>,
 }
 
+/// Flags that name any number of studies.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudiesArgs {
+    /// The study files (TOML, or JSON of the same shape)
+    #[arg(value_name = "STUDY")]
+    files: Vec<PathBuf>,
+    /// Name of a study in the storage; may be given several times
+    #[arg(long = "study", value_name = "NAME")]
+    names: Vec<String>,
+    /// Where studies are kept: `sqlite:///path.db`, `postgresql://user@host/database`,
+    /// `http://host:7377` (with `NOREGRET_TOKEN`) [default: noregret.db beside the study file]
+    #[arg(long, value_name = "URL", env = "NOREGRET_STORAGE", hide_env_values = true)]
+    storage: Option<StorageUrl>,
+}
+
+impl StudiesArgs {
+    /// Reads the study files. Without names these are all studies of the storage.
+    pub(crate) fn locate(&self) -> Result<Vec<Target>, Error> {
+        let target = |file: Option<&PathBuf>, study: Option<&String>| {
+            let storage = self.storage.clone();
+            StudyArgs { file: file.cloned(), study: study.cloned(), storage }.locate()
+        };
+        let files = self.files.iter().map(|file| target(Some(file), None));
+        let mut targets: Vec<Target> =
+            files.chain(self.names.iter().map(|name| target(None, Some(name)))).collect::<Result<_, _>>()?;
+        if let (true, Some(url)) = (targets.is_empty(), &self.storage) {
+            let names = url.open_to_read()?.studies()?;
+            targets = names.iter().map(|(name, _)| target(None, Some(name))).collect::<Result<_, _>>()?;
+        }
+        if targets.is_empty() {
+            return Err(UsageError::new("name study files, or --storage, or --study and --storage").into());
+        }
+        let mut names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(
+                UsageError::new(format!("there are two studies `{}`: name one of them", twice[0])).into()
+            );
+        }
+        Ok(targets)
+    }
+}
+
 /// A study before its log is read.
 #[derive(Debug)]
 pub(crate) struct Target {

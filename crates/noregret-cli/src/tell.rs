@@ -40,6 +40,9 @@ pub(crate) struct TellArgs {
     /// The trial has failed, for this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["noise_var", "from"])]
     fail: Option<String>,
+    /// The result that the trial has was wrong: this one takes its place
+    #[arg(long, conflicts_with = "from")]
+    replace: bool,
     /// Add results from elsewhere: a CSV file with a column for each parameter and one called `value`
     #[arg(long, value_name = "FILE", conflicts_with = "noise_var")]
     from: Option<PathBuf>,
@@ -51,6 +54,7 @@ pub(crate) struct TellArgs {
 }
 
 const USAGE: &str = "noregret tell STUDY NUMBER VALUE [--noise-var VARIANCE]
+       noregret tell STUDY NUMBER VALUE --replace
        noregret tell STUDY NUMBER --fail REASON
        noregret tell STUDY --from FILE.csv";
 
@@ -58,11 +62,13 @@ const AFTER_HELP: &str = "\
 Examples:
   noregret tell study.toml 12 0.31                        trial 12 has the value 0.31
   noregret tell study.toml 12 0.31 --noise-var 0.01
+  noregret tell study.toml 12 0.13 --replace              no, it has 0.13
   noregret tell study.toml 13 --fail \"the plate broke\"
   noregret tell study.toml --from old.csv                 begin with what is known already
   noregret tell --study mlp --storage sqlite:///noregret.db 12 0.31
 
-Telling the same twice changes nothing. Another value for a trial that has one is recorded, and not counted.";
+Telling the same twice changes nothing. Another value for a trial that has one is recorded, and not counted, unless
+--replace says that the one it has was wrong: then everything is from now on as if it had been told right.";
 
 pub(crate) fn run(args: &TellArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut words: VecDeque<&String> =
@@ -101,7 +107,8 @@ pub(crate) fn run(args: &TellArgs, out: &mut dyn Write) -> Result<(), Error> {
             Evaluation::Failure { reason, stderr: String::new(), seconds: None }
         }
     };
-    let verdict = tell(&target, number, &outcome)?;
+    let verdict =
+        if args.replace { replace(&target, number, &outcome)? } else { tell(&target, number, &outcome)? };
     if args.json.json {
         writeln!(out, "{}", serde_json::json!({ "number": number, "result": verdict.word() }))?;
     } else {
@@ -134,12 +141,26 @@ fn tell(target: &Target, number: u64, outcome: &Evaluation) -> Result<Verdict, E
     })
 }
 
+/// Corrects a result. A replaced value keeps the trial's attributes.
+fn replace(target: &Target, number: u64, outcome: &Evaluation) -> Result<Verdict, Error> {
+    let mut shared = target.open_existing()?;
+    let (value, noise_var, reason) = match outcome {
+        Evaluation::Value { value, noise_var, .. } => (*value, *noise_var, ""),
+        Evaluation::Failure { reason, .. } | Evaluation::Retry { reason, .. } => {
+            (f64::NAN, None, reason.as_str())
+        }
+    };
+    Ok(shared.replace(number, value, noise_var, reason, Timestamp::now())?)
+}
+
 fn sentence(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Complete => "complete",
         Verdict::AfterFailure => "complete, after it had failed",
         Verdict::Failed | Verdict::Retried => "failed",
         Verdict::Same => "nothing new",
-        Verdict::Late => "it has another result already; this one is recorded and not counted",
+        Verdict::Late => {
+            "it has another result already; this one is recorded and not counted (--replace corrects it)"
+        }
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! The same words as in study files, on the command line and in Python. Requests refuse unknown fields; answers may get more of them.
 
-use std::collections::BTreeMap;
-
 use noregret::{Direction, Params};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -52,7 +50,7 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What to evaluate.
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, noregret::Value>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, noregret::Value>"))]
     pub params: Params,
     /// Its value.
     pub value: Option<f64>,
@@ -322,7 +320,10 @@ pub struct Points {
     /// Parameters by name, or for a pool also `{"id": "name of a candidate"}`.
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Vec<BTreeMap<String, noregret::Value>>", length(min = 1, max = 100_000))
+        schemars(
+            with = "Vec<std::collections::BTreeMap<String, noregret::Value>>",
+            length(min = 1, max = 100_000)
+        )
     )]
     pub points: Vec<Params>,
 }
@@ -342,7 +343,10 @@ pub struct Suggest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suggested {
     /// Parameters by name.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<BTreeMap<String, noregret::Value>>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<std::collections::BTreeMap<String, noregret::Value>>")
+    )]
     pub points: Vec<Params>,
 }
 
@@ -372,7 +376,7 @@ pub struct Add {
 #[serde(deny_unknown_fields)]
 pub struct External {
     /// What was evaluated.
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, noregret::Value>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, noregret::Value>"))]
     pub params: Params,
     /// Its value; null if it failed.
     #[serde(deserialize_with = "Option::deserialize")]

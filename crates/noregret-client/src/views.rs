@@ -479,6 +479,15 @@ pub struct Replace {
     pub reason: String,
 }
 
+/// A token, to be exchanged for a cookie.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// The token.
+    pub token: String,
+}
+
 /// Who is looking, and at what.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -73,4 +73,8 @@ impl Store for Interruptible {
     fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
         self.store.wait(study, after, most)
     }
+
+    fn is_told(&self) -> bool {
+        self.store.is_told()
+    }
 }

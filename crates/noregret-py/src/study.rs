@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use noregret::study::check_noise_var;
 use noregret::{Params, Space, SpaceError};
+use noregret_page::log::Chronicle;
+use noregret_page::model::ViewError;
+use noregret_page::report::{self, ReportError, Reported};
 use noregret_store::{
     Attrs, Evaluation, Event, ExternalResult, HandOut, StorageUrl, Store, StoreError, Timestamp, TrialRecord,
-    can_be_kept, this_worker,
+    can_be_kept, rfc3339, this_worker,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -165,6 +168,23 @@ impl Study {
         seconds: Option<f64>,
     ) -> PyResult<&'static str> {
         self.end(py, number, Evaluation::Failure { reason, stderr: String::new(), seconds })
+    }
+
+    /// Replaces the result of a trial.
+    #[pyo3(signature = (number, value, noise_var=None, reason=None))]
+    fn replace(
+        &self,
+        py: Python<'_>,
+        number: u64,
+        value: f64,
+        noise_var: Option<f64>,
+        reason: Option<String>,
+    ) -> PyResult<&'static str> {
+        let reason = reason.unwrap_or_default();
+        self.with(py, |state| {
+            let now = Timestamp::now();
+            Ok(state.shared.replace(number, value, noise_var, &reason, now)?.word())
+        })
     }
 
     /// Gives trials that this process or nobody holds back to the queue.
@@ -339,6 +359,37 @@ impl Study {
             Ok(state.shared.diagnostics().map(serde_json::to_string))
         })?;
         diagnostics.transpose().map_err(internal)
+    }
+
+    /// The study as a notebook shows it, as HTML.
+    fn notebook(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state| {
+            state.shared.catch_up()?;
+            let mut chronicle = Chronicle::default();
+            chronicle.catch_up(&*state.store, state.shared.name())?;
+            Ok(report::notebook(&mut state.shared, &chronicle))
+        })
+    }
+
+    /// A report: HTML with everything in it, or Markdown.
+    fn report(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
+        let made = self.think(py, move |state| {
+            state.shared.catch_up()?;
+            let store = Arc::clone(&state.store) as Arc<dyn Store>;
+            let mut studies = [Reported::new(&mut state.shared, store)?];
+            let now = rfc3339(Timestamp::now());
+            let made = if markdown {
+                report::markdown(&mut studies, &now)
+            } else {
+                report::html(&mut studies, &now)
+            };
+            match made {
+                Err(ReportError::Store(error)) => Err(error),
+                Err(ReportError::View(ViewError::Study(error))) => Err(error.into()),
+                other => Ok(other),
+            }
+        })?;
+        made.map_err(|error| raise("NoRegretError", &error.to_string(), None))
     }
 
     /// Everything that happened, as JSON: times with events.

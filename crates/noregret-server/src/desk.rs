@@ -156,6 +156,19 @@ impl Desk {
         }
     }
 
+    /// Where the study searches.
+    pub(crate) fn space(&self) -> Result<noregret::Space, Problem> {
+        self.with(|shared| Ok(shared.study().space().clone()))
+    }
+
+    /// Why there is only a log, if that is so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        match &*lock(&self.fold) {
+            Fold::Whole(_) => None,
+            Fold::LogOnly(_, problem) => Some(problem.detail.clone()),
+        }
+    }
+
     /// The same with the newest state of the log, others' entries included.
     pub(crate) fn with_newest<T>(
         &self,
@@ -353,15 +366,8 @@ impl Desk {
         })
     }
 
-    /// Whether all that is to be done is done.
-    pub(crate) fn is_done(&self, shared: &SharedStudy) -> bool {
-        let ledger = shared.ledger();
-        let is_spent = shared.definition().trials.is_some_and(|trials| ledger.asked() >= trials as u64);
-        let is_idle = ledger.waiting().len() == 0 && ledger.running().next().is_none();
-        (is_spent || self.is_satisfied()) && is_idle
-    }
-
-    fn is_satisfied(&self) -> bool {
+    /// Whether the study stops although trials are left, because what may still be gained is little enough.
+    pub(crate) fn is_satisfied(&self) -> bool {
         self.satisfied.load(Ordering::Relaxed)
     }
 

@@ -60,6 +60,16 @@ impl Desks {
         found.and_then(|()| Err(no_such_study(name)))
     }
 
+    /// Why no more than its log can be said of a study, if it was opened and that is so.
+    pub(crate) fn problem_of(&self, name: &str) -> Option<String> {
+        let place = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(&known.get(name)?.desk)
+        };
+        let desk = place.try_lock().ok()?.clone()?;
+        desk.problem()
+    }
+
     /// Forgets a study: it is read again when it is wanted.
     pub(crate) fn drop_desk(&self, name: &str) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(name);

@@ -9,7 +9,7 @@ use noregret_store::{Entry, rfc3339};
 use serde_json::json;
 use tokio::sync::mpsc::{Sender, channel};
 
-use crate::app::App;
+use crate::app::{App, Caller};
 use crate::desk::Desk;
 use crate::problem::busy;
 use crate::request::{Answer, Body, Call};
@@ -41,27 +41,21 @@ pub(crate) fn stream(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     }
     let reader = Reader(Arc::clone(app));
     let (sender, pieces) = channel(PIECES);
-    let study = call.study.clone();
+    let (study, caller) = (call.study.clone(), call.caller.clone());
     let send = move || {
         let reader = reader;
-        send_all(&reader.0, &desk, &study, after, &sender);
+        send_all(&reader.0, &desk, &study, &caller, after, &sender);
     };
     std::thread::Builder::new()
         .name("events".into())
         .spawn(send)
         .map_err(|error| busy(format!("no thread is left: {error}")))?;
-    Ok(Answer {
-        status: 200,
-        content_type: "text/event-stream",
-        retry_after: None,
-        allow: None,
-        body: Body::Pieces(pieces),
-    })
+    Ok(Answer { content_type: "text/event-stream", ..Answer::empty(200, Body::Pieces(pieces)) })
 }
 
 /// Sends what happens, until the reader is gone or the server ends.
 #[expect(clippy::disallowed_methods, reason = "a sign of life now and then")]
-fn send_all(app: &App, desk: &Desk, study: &str, mut after: u64, sender: &Sender<Vec<u8>>) {
+fn send_all(app: &App, desk: &Desk, study: &str, caller: &Caller, mut after: u64, sender: &Sender<Vec<u8>>) {
     // How long to wait before reading on after a connection was lost.
     let mut piece = String::from("retry: 2000\n\n");
     loop {
@@ -80,6 +74,10 @@ fn send_all(app: &App, desk: &Desk, study: &str, mut after: u64, sender: &Sender
             return;
         }
         piece = String::new();
+        // A token that was revoked meanwhile is worth nothing.
+        if !app.still_admits(caller) {
+            return;
+        }
         let pulse = Instant::now() + PULSE;
         while desk.heard() <= after && Instant::now() < pulse {
             if sender.is_closed() || app.closing.load(Ordering::Relaxed) {

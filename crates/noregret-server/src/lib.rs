@@ -10,25 +10,32 @@
 //! - **Nothing is served without a token**, but for whether the server is alive. No request runs a command, or reads a file that it names.
 
 mod app;
+mod chronicles;
 mod desk;
 mod desks;
 mod digest;
 mod events;
+mod kept;
 mod limits;
 mod listener;
 mod log;
 mod metrics;
 mod openapi;
+mod packing;
+mod pages;
 mod problem;
 mod request;
 mod routes;
 mod service;
+mod sessions;
 mod studies;
 mod thinking;
 mod token_file;
 mod trials;
+mod views;
 
 pub use app::{App, Options};
+pub use kept::Kept;
 pub use listener::{ListenError, Listening, TlsFiles, listen};
 pub use request::{Answer, Body, Request};
 pub use routes::{RouteSummary, routes};

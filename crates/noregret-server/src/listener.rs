@@ -42,6 +42,19 @@ const LONGEST_HEAD: usize = 64 << 10;
 /// How long requests may take to end after the server was told to.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// What browsers are told with every answer: nothing from elsewhere, nothing to elsewhere, and no frame around it.
+const SECURITY: &[(&str, &str)] = &[
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
+         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+];
+
 /// Certificate and key, as PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
@@ -119,6 +132,7 @@ pub fn listen(app: Arc<App>, address: SocketAddr, tls: Option<&TlsFiles>) -> Res
     let listener = TcpListener::bind(address).map_err(bind)?;
     listener.set_nonblocking(true).map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
+    app.serves_at(address.port(), tls.is_some());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         // Each request has a thread while it is handled.
@@ -234,6 +248,8 @@ async fn answer(app: &Arc<App>, request: hyper::Request<Incoming>, from: IpAddr)
         if let Some(value) = head.headers.get(name) {
             match value.to_str() {
                 Ok(text) => drop(headers.insert(name, text.to_owned())),
+                // They may be of another program of this host.
+                Err(_) if name == "cookie" => {}
                 Err(_) => {
                     return Problem::new(400, "bad-header", format!("`{name}` is no plain text")).into();
                 }
@@ -300,11 +316,19 @@ impl hyper::body::Body for Sent {
 }
 
 fn respond(answer: Answer) -> hyper::Response<Sent> {
-    let mut response = hyper::Response::builder()
-        .status(answer.status)
-        .header("content-type", answer.content_type)
-        .header("cache-control", "no-store")
-        .header("x-content-type-options", "nosniff");
+    let mut response = hyper::Response::builder().status(answer.status);
+    if answer.status != 204 {
+        response = response.header("content-type", answer.content_type);
+    }
+    if !answer.headers.iter().any(|(name, _)| *name == "cache-control") {
+        response = response.header("cache-control", "no-store");
+    }
+    for (name, value) in SECURITY {
+        response = response.header(*name, *value);
+    }
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
     if let Some(seconds) = answer.retry_after {
         response = response.header("retry-after", seconds);
     }
@@ -319,6 +343,7 @@ fn respond(answer: Answer) -> hyper::Response<Sent> {
     }
     let sent = match answer.body {
         Body::Whole(bytes) => Sent::Whole(Some(bytes.into())),
+        Body::Kept(kept) => Sent::Whole(Some(kept.plain().to_vec().into())),
         Body::Pieces(pieces) => Sent::Pieces(pieces),
     };
     response.body(sent).unwrap_or_else(|_| hyper::Response::new(Sent::Whole(None)))

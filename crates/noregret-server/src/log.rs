@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use noregret_client::api::{Append, Appended, Log, Problem};
 use noregret_files::{Allowed, DefineError, again};
-use noregret_store::{Entry, Event, Timestamp, write_page};
+use noregret_store::{Entry, Event, Timestamp, read_event, write_page};
 use serde_json::value::RawValue;
 
 use crate::app::App;
@@ -61,7 +61,7 @@ pub(crate) fn append(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let Append { after, entries } = call.json()?;
     check_name(&call.study)?;
     let entry = |(time, text): &(i64, Box<RawValue>)| {
-        let event: Event = serde_json::from_str(text.get())
+        let event = read_event(text.get())
             .map_err(|error| invalid(format!("an entry cannot be understood: {error}")))?;
         Ok(Entry { time: Timestamp(*time), event })
     };

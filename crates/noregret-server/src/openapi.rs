@@ -42,7 +42,7 @@ pub(crate) fn document() -> Json {
 
 fn operation(route: &Route, body: Option<Json>, (kind, reply): (&str, Json), problem: &Json) -> Json {
     let mut parameters: Vec<Json> = Vec::new();
-    for (name, form) in [("study", "string"), ("number", "integer")] {
+    for (name, form) in [("study", "string"), ("number", "integer"), ("file", "string")] {
         if route.path.contains(&format!("{{{name}}}")) {
             let mut schema = json!({ "type": form });
             if form == "integer" {
@@ -55,7 +55,7 @@ fn operation(route: &Route, body: Option<Json>, (kind, reply): (&str, Json), pro
     }
     for (name, form, what) in route.query {
         let mut schema = json!({ "type": form });
-        if *form != "string" {
+        if matches!(*form, "integer" | "number") {
             schema["minimum"] = 0.into();
         }
         if *name == "state" {
@@ -79,6 +79,9 @@ fn operation(route: &Route, body: Option<Json>, (kind, reply): (&str, Json), pro
         "content": { "application/problem+json": { "schema": problem } },
     });
     let mut responses = json!({ "200": success, "default": error });
+    if ["/login", "/logout"].contains(&route.path) {
+        responses = json!({ "204": { "description": "Done; the answer has the cookie." }, "default": error });
+    }
     if route.path == "/api/v1/studies" && route.method == "POST" {
         responses["201"] = success;
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use noregret_client::api::Problem;
 use noregret_store::Request as Named;
@@ -11,7 +12,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::digest;
+use crate::kept::Kept;
 use crate::problem::invalid;
+use crate::routes::Found;
 
 /// A request, with its body.
 #[derive(Debug)]
@@ -31,7 +34,16 @@ pub struct Request {
 }
 
 /// Headers that handlers see.
-pub(crate) const HEADERS: [&str; 4] = ["authorization", "content-type", "idempotency-key", "last-event-id"];
+pub(crate) const HEADERS: [&str; 8] = [
+    "accept-encoding",
+    "authorization",
+    "content-type",
+    "cookie",
+    "idempotency-key",
+    "last-event-id",
+    "x-forwarded-proto",
+    "x-noregret",
+];
 /// What a path says that was sent another method.
 pub(crate) const TAKES: &str = "this path takes ";
 /// Names of requests and of workers are this long at most.
@@ -47,6 +59,8 @@ pub struct Answer {
     pub retry_after: Option<u64>,
     /// Methods that the path takes, if it was another.
     pub allow: Option<String>,
+    /// Other headers.
+    pub headers: Vec<(&'static str, String)>,
     /// What it says.
     pub body: Body,
 }
@@ -55,12 +69,21 @@ pub struct Answer {
 pub enum Body {
     /// All at once.
     Whole(Vec<u8>),
+    /// The same, for several who ask.
+    Kept(Arc<Kept>),
     /// Piece by piece, until the other end is dropped.
     Pieces(tokio::sync::mpsc::Receiver<Vec<u8>>),
 }
 
 /// Pieces of a body that come one after the other. Dropping it tells whoever makes them to stop.
 pub(crate) type Pieces = tokio::sync::mpsc::Receiver<Vec<u8>>;
+
+impl Request {
+    /// Whether a script of the page has sent it: a form on another site cannot set this header.
+    pub(crate) fn is_of_page(&self) -> bool {
+        self.headers.get("x-noregret").is_some_and(|value| value == "page")
+    }
+}
 
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,24 +101,29 @@ impl Answer {
     pub(crate) fn json(status: u16, value: &impl Serialize) -> Result<Self, Problem> {
         let body =
             serde_json::to_vec(value).map_err(|error| Problem::new(500, "internal", error.to_string()))?;
-        Ok(Self {
+        Ok(Self::empty(status, Body::Whole(body)))
+    }
+
+    /// An answer that is kept, as JSON.
+    pub(crate) fn kept(kept: Arc<Kept>) -> Self {
+        Self::empty(200, Body::Kept(kept))
+    }
+
+    /// A body with nothing said about it, but for being JSON.
+    pub(crate) fn empty(status: u16, body: Body) -> Self {
+        Self {
             status,
             content_type: "application/json",
             retry_after: None,
             allow: None,
-            body: Body::Whole(body),
-        })
+            headers: Vec::new(),
+            body,
+        }
     }
 
     /// A text of this type.
     pub(crate) fn text(content_type: &'static str, text: String) -> Self {
-        Self {
-            status: 200,
-            content_type,
-            retry_after: None,
-            allow: None,
-            body: Body::Whole(text.into_bytes()),
-        }
+        Self { content_type, ..Self::empty(200, Body::Whole(text.into_bytes())) }
     }
 }
 
@@ -108,7 +136,12 @@ impl From<Problem> for Answer {
         };
         let body = Body::Whole(serde_json::to_vec(&problem).unwrap_or_default());
         let allow = problem.detail.strip_prefix(TAKES).filter(|_| problem.status == 405).map(str::to_owned);
-        Self { status: problem.status, content_type: "application/problem+json", retry_after, allow, body }
+        Self {
+            content_type: "application/problem+json",
+            retry_after,
+            allow,
+            ..Self::empty(problem.status, body)
+        }
     }
 }
 
@@ -121,6 +154,8 @@ pub(crate) struct Call {
     pub(crate) number: u64,
     /// Whether there is one.
     pub(crate) is_about_one: bool,
+    /// The file in the path.
+    pub(crate) file: String,
     /// The query, by name.
     query: BTreeMap<String, String>,
     /// The name that the sender gave the request.
@@ -131,18 +166,26 @@ pub(crate) struct Call {
     pub(crate) last_event: Option<u64>,
     /// Whether the body is TOML.
     pub(crate) is_toml: bool,
+    /// Whether it says to be JSON.
+    pub(crate) is_json: bool,
+    /// Whether a script has sent it, rather than a form.
+    pub(crate) is_of_page: bool,
+    /// How the answer may be compressed.
+    pub(crate) accept_encoding: Option<String>,
+    /// The cookies of whoever sends it.
+    pub(crate) cookies: Option<String>,
+    /// Whether it came encrypted to a proxy before us.
+    pub(crate) was_encrypted: bool,
+    /// Where it comes from.
+    pub(crate) from: Option<IpAddr>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Call {
     /// Puts together what is known, or says what is wrong with it.
-    pub(crate) fn new(
-        request: Request,
-        study: String,
-        number: Option<u64>,
-        known: &[&str],
-        caller: crate::app::Caller,
-    ) -> Result<Self, Problem> {
+    pub(crate) fn new(request: Request, found: Found, caller: crate::app::Caller) -> Result<Self, Problem> {
+        let Found { route, study, number, file } = found;
+        let known: Vec<&str> = route.query.iter().map(|(name, ..)| *name).collect();
         let query = parse_query(&request.query)?;
         if let Some(name) = query.keys().find(|name| !known.contains(&name.as_str())) {
             let list = if known.is_empty() { "none".into() } else { known.join(", ") };
@@ -166,17 +209,28 @@ impl Call {
             }
             None => None,
         };
-        let is_toml = header("content-type").is_some_and(|kind| kind.contains("toml"));
+        let content_type = header("content-type").map_or("", String::as_str);
+        let (is_toml, is_json) =
+            (content_type.contains("toml"), content_type.starts_with("application/json"));
+        let is_of_page = request.is_of_page();
+        let was_encrypted = header("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
         let (number, is_about_one) = (number.unwrap_or_default(), number.is_some());
         Ok(Self {
             study,
             number,
             is_about_one,
+            file,
             query,
             named,
             caller,
             last_event,
             is_toml,
+            is_json,
+            is_of_page,
+            accept_encoding: header("accept-encoding").cloned(),
+            cookies: header("cookie").cloned(),
+            was_encrypted,
+            from: request.from,
             body: request.body,
         })
     }
@@ -198,6 +252,15 @@ impl Call {
             text.parse().map_err(|_| invalid(format!("`{name}` in the query: {text:?} is no such number")))
         };
         self.query.get(name).map(parse).transpose()
+    }
+
+    /// Whether something in the query is so.
+    pub(crate) fn truth_of(&self, name: &str) -> Result<bool, Problem> {
+        match self.word_of(name) {
+            None | Some("false" | "0") => Ok(false),
+            Some("true" | "1" | "") => Ok(true),
+            Some(other) => Err(invalid(format!("`{name}` in the query is true or false, not {other:?}"))),
+        }
     }
 
     /// A word in the query.

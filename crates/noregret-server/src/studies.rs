@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use noregret::{Params, Space, Value};
 use noregret_client::api::{
-    Archive, Best, Counts, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName,
-    Suggest, Suggested,
+    Archive, Diagnostics, Insight, Plan, Points, Predicted, Problem, Studies, Study, StudyName, Suggest,
+    Suggested,
 };
+use noregret_client::views::{Annotate, Pause};
 use noregret_files::{Allowed, StudyFile, define};
 use noregret_store::{Assignment, SharedStudy, StoreError, Timestamp};
 use serde_json::json;
@@ -18,6 +19,10 @@ use crate::problem::{invalid, of_store};
 use crate::request::{Answer, Call, LONGEST_NAME};
 use crate::token_file::Role;
 
+/// Characters of a note, characters of a tag, and tags of a study, at most.
+const LONGEST_NOTE: usize = 10_000;
+const LONGEST_TAG: usize = 100;
+const MOST_TAGS: usize = 50;
 /// Points of one request at most.
 pub(crate) const MOST_POINTS: usize = 100_000;
 
@@ -42,7 +47,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
 pub(crate) fn list(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let limit = call.number_of("limit")?.unwrap_or(usize::MAX);
     let all = app.store.studies().map_err(of_store)?;
-    let seen = all.into_iter().filter(|(name, _)| call.caller.may_see(name)).take(limit);
+    let seen = all.into_iter().filter(|(name, _)| call.caller.may_see(name) && app.shows(name)).take(limit);
     let studies = seen.map(|(name, position)| StudyName { name, position }).collect();
     Answer::json(200, &Studies { studies })
 }
@@ -75,37 +80,11 @@ pub(crate) fn describe(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 }
 
 fn describe_study(desk: &Desk, shared: &mut SharedStudy, call: &Call) -> Result<Study, Problem> {
-    let space = shared.study().space().clone();
-    let best = shared.study().best_observed().map(|trial| trial.number);
-    let definition = shared.definition().clone();
-    let ledger = shared.ledger();
-    let counts = Counts {
-        waiting: ledger.waiting().len() as u64,
-        running: ledger.running().count() as u64,
-        complete: ledger.complete(),
-        failed: ledger.failed(),
-    };
-    let best = best.and_then(|number| ledger.record(number)).map(|record| record.described(&space));
-    let objective = definition.assignment.as_ref().map(|known| known.objective.clone());
-    let internal = |error: serde_json::Error| Problem::new(500, "internal", error.to_string());
-    Ok(Study {
-        name: shared.name().to_owned(),
-        direction: definition.direction,
-        algorithm: serde_json::to_value(&definition.algorithm).map_err(internal)?,
-        seed: definition.seed,
-        trials: definition.trials,
-        space: serde_json::value::to_raw_value(&definition.space).map_err(internal)?,
-        archived: ledger.is_archived(),
-        paused: false,
-        tags: Vec::new(),
-        note: String::new(),
-        counts,
-        best_observed: best,
-        done: desk.is_done(shared),
-        // A command line may hold what is not for everybody.
-        objective: objective.filter(|_| call.caller.is(Role::Work)),
-        position: shared.position(),
-    })
+    let study = noregret_page::describe::study(shared, desk.is_satisfied());
+    let mut study = study.map_err(|error| Problem::new(500, "internal", error.to_string()))?;
+    // A command line may hold what is not for everybody.
+    study.objective = study.objective.filter(|_| call.caller.is(Role::Work));
+    Ok(study)
 }
 
 pub(crate) fn plan(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
@@ -119,6 +98,42 @@ pub(crate) fn plan(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 pub(crate) fn archive(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let Archive { archived } = call.json()?;
     change(app, call, |shared| shared.archive(archived, Timestamp::now()))
+}
+
+pub(crate) fn pause(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Pause { paused } = call.json()?;
+    change(app, call, |shared| shared.pause(paused, Timestamp::now()))
+}
+
+pub(crate) fn annotate(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Annotate { note, tags } = call.json()?;
+    note.as_deref().map_or(Ok(()), check_note)?;
+    tags.as_deref().map_or(Ok(()), check_tags)?;
+    change(app, call, |shared| {
+        note.map_or(Ok(()), |note| shared.note(None, &note, Timestamp::now()))?;
+        tags.map_or(Ok(()), |tags| shared.tag(&tags, Timestamp::now()))
+    })
+}
+
+/// Notes are for people, and everybody who looks gets all of them.
+pub(crate) fn check_note(note: &str) -> Result<(), Problem> {
+    let length = note.chars().count();
+    if length > LONGEST_NOTE {
+        return Err(invalid(format!("a note has at most {LONGEST_NOTE} characters, not {length}")));
+    }
+    Ok(())
+}
+
+fn check_tags(tags: &[String]) -> Result<(), Problem> {
+    let is_wrong = |tag: &String| {
+        tag.trim().is_empty() || tag.chars().count() > LONGEST_TAG || tag.chars().any(char::is_control)
+    };
+    if tags.len() > MOST_TAGS || tags.iter().any(is_wrong) {
+        let problem =
+            format!("there are at most {MOST_TAGS} tags, of 1 to {LONGEST_TAG} printable characters each");
+        return Err(invalid(problem));
+    }
+    Ok(())
 }
 
 fn change(
@@ -162,19 +177,7 @@ pub(crate) fn predict(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 
 pub(crate) fn best(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let best = app.desks.of(&call.study)?.consult(&app.thinkers, |shared| {
-        let failed = |error: noregret::Error| of_store(error.into());
-        let recommended = shared.study().recommended().map_err(failed)?;
-        let regret = shared.study().remaining_regret().map_err(failed)?;
-        let space = shared.study().space().clone();
-        let number = shared.study().best_observed().map(|trial| trial.number);
-        let record = |number: u64| shared.ledger().record(number);
-        let recommended_id = recommended.as_ref().and_then(|point| record(point.number)?.id(&space));
-        Ok(Best {
-            observed: number.and_then(record).map(|record| record.described(&space)),
-            recommended: recommended.and_then(|point| serde_json::value::to_raw_value(&point).ok()),
-            recommended_id,
-            remaining_regret: regret.map(|regret| json!(regret)),
-        })
+        noregret_page::describe::best(shared).map_err(|error| of_store(error.into()))
     })?;
     Answer::json(200, &best)
 }

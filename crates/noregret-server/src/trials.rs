@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use noregret_client::api::{
     Add, Added, Ask, Asked, Fail, Heartbeat, Held, Points, Problem, Release, Tell, Told, Trials,
 };
+use noregret_client::views::{Annotate, Replace};
 use noregret_store::{
     Evaluation, ExternalResult, SharedStudy, Timestamp, TrialRecord, TrialStatus, can_be_kept,
 };
@@ -14,7 +15,7 @@ use crate::app::App;
 use crate::desk::{HandedOut, Order, Said};
 use crate::problem::{invalid, of_store};
 use crate::request::{Answer, Call, LONGEST_NAME};
-use crate::studies::{MOST_POINTS, resolve, resolve_one};
+use crate::studies::{MOST_POINTS, check_note, resolve, resolve_one};
 
 /// Who has what was asked for without a name, as `noregret ask` has it.
 const NOBODY: &str = "ask";
@@ -212,6 +213,33 @@ pub(crate) fn add(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
         shared.add_for(&results, call.named.as_ref(), Timestamp::now()).map_err(of_store)
     })?;
     Answer::json(200, &Added { added })
+}
+
+pub(crate) fn annotate(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Annotate { note, tags } = call.json()?;
+    if tags.is_some() {
+        return Err(invalid("studies have tags, trials have notes"));
+    }
+    note.as_deref().map_or(Ok(()), check_note)?;
+    let desk = app.desks.of(&call.study)?;
+    let trial = desk.with_newest(|shared| {
+        shared.study().trial(call.number).map_err(|error| of_store(error.into()))?;
+        if let Some(note) = &note {
+            shared.note(Some(call.number), note, Timestamp::now()).map_err(of_store)?;
+        }
+        Ok(described(shared, vec![call.number]).pop())
+    })?;
+    Answer::json(200, &trial)
+}
+
+pub(crate) fn replace(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
+    let Replace { value, noise_var, reason } = call.json()?;
+    check_note(&reason)?;
+    let (number, value) = (call.number, value.unwrap_or(f64::NAN));
+    let verdict = app.desks.of(&call.study)?.with_newest(|shared| {
+        shared.replace(number, value, noise_var, &reason, Timestamp::now()).map_err(of_store)
+    })?;
+    Answer::json(200, &Told { number, result: verdict.word().into() })
 }
 
 pub(crate) fn list(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {

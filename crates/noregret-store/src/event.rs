@@ -155,6 +155,33 @@ pub enum Event {
         /// Whether it is away.
         archived: bool,
     },
+    /// The result of a trial turned out to be another one.
+    Replaced {
+        /// What the study itself sees.
+        #[serde(flatten)]
+        replaced: study::Replaced,
+        /// Why, in somebody's words.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// Nothing is handed out for now, or again.
+    Paused {
+        /// Whether nothing is.
+        paused: bool,
+    },
+    /// Somebody has noted something, about a trial or about the study.
+    Noted {
+        /// The trial; without a number it is about the study.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
+        /// The note, in place of an earlier one.
+        note: String,
+    },
+    /// Words by which studies are grouped, in place of those that this one had.
+    Tagged {
+        /// The words.
+        tags: Vec<String>,
+    },
     /// A result from elsewhere, never asked for, as trial `number`.
     Added {
         /// The next number.
@@ -189,7 +216,10 @@ impl Event {
             | Self::Claimed { .. }
             | Self::Renewed { .. }
             | Self::Requested(_)
-            | Self::Archived { .. } => 0..0,
+            | Self::Archived { .. }
+            | Self::Paused { .. }
+            | Self::Noted { number: None, .. }
+            | Self::Tagged { .. } => 0..0,
             Self::Asked(proposed) => {
                 proposed.first..proposed.first.saturating_add(proposed.asked.choices.len() as u64)
             }
@@ -200,6 +230,8 @@ impl Event {
             | Self::Released { number, .. }
             | Self::Retried { number, .. }
             | Self::Late { number, .. }
+            | Self::Replaced { replaced: study::Replaced { number, .. }, .. }
+            | Self::Noted { number: Some(number), .. }
             | Self::Added { number, .. } => *number..number.saturating_add(1),
         }
     }
@@ -223,6 +255,10 @@ impl Event {
             | Self::Failed { .. }
             | Self::Late { .. }
             | Self::Archived { .. }
+            | Self::Replaced { .. }
+            | Self::Paused { .. }
+            | Self::Noted { .. }
+            | Self::Tagged { .. }
             | Self::Added { .. } => true,
             // A process dies in a power cut, too; a person has the trial on paper.
             Self::Leased { worker, .. } => !is_process(worker),
@@ -244,6 +280,7 @@ impl Event {
             Self::Told { told, .. } => Some((*told).into()),
             Self::Failed { failed, .. } => Some(failed.clone().into()),
             Self::Added { added, .. } => Some(added.clone().into()),
+            Self::Replaced { replaced, .. } => Some((*replaced).into()),
             Self::Defined(_)
             | Self::Claimed { .. }
             | Self::Leased { .. }
@@ -252,6 +289,9 @@ impl Event {
             | Self::Retried { .. }
             | Self::Requested(_)
             | Self::Archived { .. }
+            | Self::Paused { .. }
+            | Self::Noted { .. }
+            | Self::Tagged { .. }
             | Self::Late { .. } => None,
         }
     }
@@ -279,6 +319,12 @@ mod tests {
 {"requested":{"key":"k","digest":7,"trials":[3]}}
 {"requested":{"key":"k","digest":7,"result":"complete"}}
 {"archived":{"archived":true}}
+{"replaced":{"number":3,"value":0.5,"noise_var":0.25,"reason":"r"}}
+{"replaced":{"number":3,"value":"NaN"}}
+{"paused":{"paused":true}}
+{"noted":{"number":3,"note":"n"}}
+{"noted":{"note":"n"}}
+{"tagged":{"tags":["a","b"]}}
 {"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25],"row":2},"value":0.5,"noise_var":0.25}}
 {"added":{"number":3,"params":{"x":0.25},"choice":{"x":[0.25]},"value":"NaN"}}"#;
 

@@ -35,6 +35,10 @@ pub struct Ledger {
     requests: BTreeMap<String, Requested>,
     keys: VecDeque<String>,
     archived: bool,
+    paused: bool,
+    /// What somebody noted about the study, and the words by which it is grouped.
+    note: String,
+    tags: Vec<String>,
 }
 
 impl Ledger {
@@ -55,6 +59,9 @@ impl Ledger {
                 return;
             }
             Event::Archived { archived } => self.archived = *archived,
+            Event::Paused { paused } => self.paused = *paused,
+            Event::Noted { number: None, note } => self.note.clone_from(note),
+            Event::Tagged { tags } => self.tags.clone_from(tags),
             Event::Enqueued { .. } => self.asked += 1,
             Event::Added { .. } => self.added += 1,
             Event::Renewed { .. } => {
@@ -120,6 +127,21 @@ impl Ledger {
     /// Whether the study was put away.
     pub fn is_archived(&self) -> bool {
         self.archived
+    }
+
+    /// Whether nothing is handed out for now.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// What somebody noted about the study.
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// The words by which the study is grouped.
+    pub fn tags(&self) -> &[String] {
+        &self.tags
     }
 
     fn count(&mut self, status: &TrialStatus, by: i64) {

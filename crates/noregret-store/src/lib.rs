@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-pub use abridged::{read_page, write_page};
+pub use abridged::{read_event, read_page, write_page};
 pub use clock::Timestamp;
 pub use definition::{Assignment, Definition, SpaceDefinition};
 pub use error::{StoreError, explained};
@@ -76,7 +76,7 @@ pub trait Store: Send + Sync {
     fn last(&self, study: &str) -> Result<u64, StoreError>;
 
     /// Waits until a study has gone beyond position `after`, for at most so long. It may return before: look, and wait again.
-    /// Stores that are not told of news look for them every few milliseconds.
+    /// Stores that are not told of news ([`Self::is_told`]) look for them every few milliseconds.
     fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
         let begin = clock::Stopwatch::start();
         while self.last(study)? <= after {
@@ -84,6 +84,11 @@ pub trait Store: Send + Sync {
             thread::sleep(POLL.min(left));
         }
         Ok(())
+    }
+
+    /// Whether news wake who waits, so that waiting costs nothing.
+    fn is_told(&self) -> bool {
+        false
     }
 }
 

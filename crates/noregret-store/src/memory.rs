@@ -67,4 +67,8 @@ impl Store for MemoryStore {
         drop(self.news.wait_timeout_while(self.lock(), most, is_old));
         Ok(())
     }
+
+    fn is_told(&self) -> bool {
+        true
+    }
 }

@@ -86,6 +86,8 @@ pub struct TrialRecord {
     pub attrs: Attrs,
     /// The end of what the last failed attempt wrote to stderr.
     pub stderr: String,
+    /// What somebody noted about it.
+    pub note: String,
     /// When it was proposed.
     pub asked: Timestamp,
     /// When it was last handed out.
@@ -129,6 +131,7 @@ impl TrialRecord {
             late: 0,
             attrs: Attrs::new(),
             stderr: String::new(),
+            note: String::new(),
             asked,
             started: None,
             ended: None,
@@ -185,11 +188,15 @@ impl TrialRecord {
                 self.end(entry.time, *seconds);
             }
             Event::Late { .. } => self.late += 1,
+            Event::Replaced { replaced, .. } => self.status = replaced.state().into(),
+            Event::Noted { note, .. } => self.note.clone_from(note),
             Event::Defined(_)
             | Event::Planned(_)
             | Event::Claimed { .. }
             | Event::Requested(_)
             | Event::Archived { .. }
+            | Event::Paused { .. }
+            | Event::Tagged { .. }
             | Event::Asked(_)
             | Event::Enqueued { .. }
             | Event::Added { .. } => {}

@@ -33,7 +33,7 @@ impl TrialRecord {
             seconds: self.seconds,
             worker,
             stderr: self.stderr.clone(),
-            note: String::new(),
+            note: self.note.clone(),
         }
     }
 }

@@ -90,6 +90,10 @@ impl Store for Faulty {
     fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
         self.call(|| self.store.wait(study, after, most))
     }
+
+    fn is_told(&self) -> bool {
+        self.store.is_told()
+    }
 }
 
 /// Trials of a study in these suites.

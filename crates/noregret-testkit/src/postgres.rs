@@ -102,7 +102,8 @@ impl PostgresServer {
         String::from_utf8_lossy(&ended.stdout).into_owned()
     }
 
-    fn log(&self) -> String {
+    /// What the server has written about itself.
+    pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 

@@ -2,9 +2,11 @@
 //!
 //! The experiment starts `noregret serve` of the program that runs it, and processes that ask for a trial, tell its value at once, and so
 //! on, until the study is done. *Ask* and *tell* are whole requests as such a process sees them. With `--direct` the processes use the
-//! storage without a server. Then one client alone asks and tells, when the study is young and when it is full.
+//! storage without a server; with `--servers` several servers share the storage, and each has its part of the processes. Then one client
+//! alone asks and tells, when the study is young and when it is full.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -28,7 +30,8 @@ pub const AFTER_HELP: &str = "\
 Examples:
   noregret bench service
   noregret bench service --processes 64 --trials 10000 --storage postgresql://ann@localhost/bench
-  noregret bench service --direct --storage postgresql://ann@localhost/bench";
+  noregret bench service --direct --storage postgresql://ann@localhost/bench
+  noregret bench service --servers 3 --storage postgresql://ann@localhost/bench";
 
 /// Asks and tells of the client that is alone.
 const SAMPLES: usize = 500;
@@ -53,6 +56,9 @@ pub struct ServiceArgs {
     /// Without a server: the processes use the storage themselves
     #[arg(long)]
     pub direct: bool,
+    /// Servers over the same storage, which share the processes
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "direct")]
+    pub servers: NonZeroUsize,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -68,6 +74,8 @@ pub struct ServiceReport {
     pub experiment: &'static str,
     /// `http`, or the kind of storage.
     pub way: String,
+    /// Servers.
+    pub servers: usize,
     /// Processes.
     pub processes: usize,
     /// Trials.
@@ -154,9 +162,10 @@ impl Drop for Server {
 }
 
 fn measure(args: &ServiceArgs, url: &StorageUrl, folder: &Path) -> Result<ServiceReport, BenchError> {
-    let server = if args.direct { None } else { Some(Server::start(url, folder)?) };
+    let servers = if args.direct { 0 } else { args.servers.get() };
+    let servers: Vec<Server> = (0..servers).map(|_| Server::start(url, folder)).collect::<Result<_, _>>()?;
     let name = format!("service-{}", std::process::id());
-    let way = match (&server, url) {
+    let way = match (servers.first(), url) {
         (Some(_), _) => "HTTP",
         (None, StorageUrl::Postgres(_)) => "PostgreSQL",
         (None, _) => "SQLite",
@@ -165,11 +174,12 @@ fn measure(args: &ServiceArgs, url: &StorageUrl, folder: &Path) -> Result<Servic
     let progress = Progress::new(args.trials as u64, "processes that ask and tell");
     let begin = Instant::now();
     let crew: Vec<Child> = (0..args.processes)
-        .map(|_| {
-            let storage = server.as_ref().map_or_else(|| url.to_string(), |server| server.address.clone());
+        .map(|k| {
+            let server = servers.get(k % servers.len().max(1));
+            let storage = server.map_or_else(|| url.to_string(), |server| server.address.clone());
             Command::new(std::env::current_exe()?)
                 .args(["bench", "service", "--client", &name, "--storage", &storage])
-                .env("NOREGRET_TOKEN", server.as_ref().map_or("", |server| server.token.as_str()))
+                .env("NOREGRET_TOKEN", server.map_or("", |server| server.token.as_str()))
                 .stdout(Stdio::piped())
                 .spawn()
         })
@@ -192,6 +202,7 @@ fn measure(args: &ServiceArgs, url: &StorageUrl, folder: &Path) -> Result<Servic
     let mut report = ServiceReport {
         experiment: "service",
         way: way.into(),
+        servers: servers.len(),
         processes: args.processes,
         trials: args.trials,
         lost,
@@ -203,7 +214,7 @@ fn measure(args: &ServiceArgs, url: &StorageUrl, folder: &Path) -> Result<Servic
         full_tell_ms: None,
         full_tells_a_second: None,
     };
-    if let Some(server) = server.as_ref().filter(|_| args.full > 0) {
+    if let Some(server) = servers.first().filter(|_| args.full > 0) {
         progress.message("one client alone");
         alone(args, url, server, &mut report)?;
     }
@@ -385,7 +396,14 @@ impl ServiceReport {
     fn to_table(&self) -> Table {
         let pair = |(median, high): (f64, f64)| format!("{median:.2} / {high:.2} ms");
         let mut rows = vec![
-            ("by".to_owned(), self.way.clone()),
+            (
+                "by".to_owned(),
+                if self.servers > 1 {
+                    format!("{}, {} servers", self.way, self.servers)
+                } else {
+                    self.way.clone()
+                },
+            ),
             (
                 format!("{} trials by {} processes, a second", self.trials, self.processes),
                 format!("{:.0}", self.rate),

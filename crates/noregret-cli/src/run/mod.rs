@@ -1,7 +1,8 @@
 //! `noregret run`: asks, evaluates and tells until the study is done. Starts or continues a study.
 //!
 //! One thread makes all decisions and writes the log, and never does anything that takes time. Each evaluation has its own
-//! threads, which watch it and report its end; so has the model, which thinks of the next points.
+//! threads, which watch it and report its end; so has the model, which thinks of the next points, and so has listening for what others
+//! write.
 #![expect(
     clippy::disallowed_methods,
     reason = "a run has time-outs, leases and a report of how long things took"
@@ -11,6 +12,7 @@ mod answer;
 mod command;
 mod environment;
 mod evaluate;
+mod listener;
 mod output;
 mod report;
 mod rescue;
@@ -38,6 +40,7 @@ pub(crate) use answer::parse as parse_answer;
 pub(crate) use command::{Template, UnknownPlace};
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use evaluate::{Attempt, Evaluator, Running, StartError, Starting};
+use listener::Listener;
 use noregret_files::StudyFileError;
 use report::Report;
 use thinker::{Question, Thinker, Thought};
@@ -45,10 +48,8 @@ use thinker::{Question, Thinker, Thought};
 /// The lease of a trial without a heartbeat. A dead process on this machine is noticed at once; this is for processes on
 /// other machines.
 const LEASE: Duration = Duration::from_mins(2);
-/// The interval of periodic work: time-outs, heartbeats, results of others.
+/// The interval of periodic work: time-outs, heartbeats, the death of other processes. The storage is not asked for it.
 const TICK: Duration = Duration::from_millis(200);
-/// The interval of looking for new entries while another process thinks of points for us, too.
-const POLL: Duration = Duration::from_millis(15);
 /// The interval of retries, for a log that cannot be written or a command that no longer starts.
 const RETRY: Duration = Duration::from_secs(2);
 /// How long fewer evaluations run at once, after one could not be started for lack of processes or memory.
@@ -101,6 +102,8 @@ enum Message {
     Ended(Attempt),
     Signal(Stop),
     Thought(Thought),
+    /// Somebody may have written something.
+    News,
 }
 
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
@@ -138,6 +141,11 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
     let forward = sender.clone();
     let hear = move |thought| drop(forward.send(Message::Thought(thought)));
     let thinker = Thinker::start(shared.twin()?, hear).context("the model's thread cannot be started")?;
+    let forward = sender.clone();
+    let listener = Listener::start(Arc::clone(shared.store()), shared.name(), move || {
+        drop(forward.send(Message::News));
+    });
+    let listener = listener.context("the thread that listens for news cannot be started")?;
     let report = Report::new(args.json.json, out, &mut shared, budget, workers, &target);
     let runner = Runner {
         objective,
@@ -157,6 +165,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Error> {
         worker: this_worker(),
         shared,
         thinker,
+        listener,
         awaits_others: false,
         exhausted_at: None,
         running: BTreeMap::new(),
@@ -220,6 +229,7 @@ struct Runner<'a> {
     worker: String,
     shared: SharedStudy,
     thinker: Thinker,
+    listener: Listener,
     /// Whether another process thinks of points that we want, too.
     awaits_others: bool,
     /// The entry after which nothing was left to suggest.
@@ -245,6 +255,8 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn run(mut self, target: &Target) -> Result<(), Error> {
         let done = self.work();
+        // Its connection must not keep the storage open: closed cleanly, a database is one file.
+        self.listener.end();
         if let Err(error) = &done {
             self.abandon();
             if is_loss(error) {
@@ -256,8 +268,7 @@ impl Runner<'_> {
         }
         done?;
         let recommended = self.recommended()?;
-        // Its connection must not keep the storage open: closed cleanly, a database is one file.
-        self.thinker.end();
+        self.thinker.end(); // nor must this one's
         let interrupted = self.is_interrupted();
         self.report.finish(&mut self.shared, recommended.as_ref(), interrupted, target)?;
         match self.stopping {
@@ -318,11 +329,14 @@ impl Runner<'_> {
             let mut ended = Vec::new();
             let mut signals = Vec::new();
             let mut thoughts = Vec::new();
+            let mut is_news = false;
             for message in first.into_iter().chain(self.messages.try_iter()) {
                 match message {
                     Message::Ended(attempt) => ended.push(attempt),
                     Message::Signal(stop) => signals.push(stop),
                     Message::Thought(thought) => thoughts.push(thought),
+                    // What we wrote ourselves is no news.
+                    Message::News => is_news = self.listener.heard() == Some(self.shared.position()),
                 }
             }
             self.settle(ended)?;
@@ -338,7 +352,7 @@ impl Runner<'_> {
             for thought in thoughts {
                 self.consider(thought)?;
             }
-            self.tick()?;
+            self.tick(is_news)?;
         }
     }
 
@@ -429,7 +443,7 @@ impl Runner<'_> {
                     return Ok(None);
                 }
                 Message::Thought(Thought::Panicked) => return Ok(None),
-                Message::Thought(_) | Message::Ended(_) => {}
+                Message::Thought(_) | Message::Ended(_) | Message::News => {}
             }
         }
         Ok(None)
@@ -447,13 +461,7 @@ impl Runner<'_> {
 
     /// How long to wait for a message.
     fn patience(&self) -> Duration {
-        if !self.unsaved.is_empty() {
-            RETRY
-        } else if self.awaits_others {
-            POLL
-        } else {
-            TICK
-        }
+        if !self.unsaved.is_empty() { RETRY } else { TICK }
     }
 
     /// Whether to wait although nothing is running here: other workers are evaluating and may vanish, or the command will be
@@ -466,7 +474,13 @@ impl Runner<'_> {
         if others {
             self.report.waiting(&self.shared);
         }
-        others || self.awaits_others || self.not_before.is_some()
+        let is_spent = self.budget.is_some_and(|budget| self.shared.ledger().asked() >= budget);
+        let has_more = !is_spent || self.shared.ledger().waiting().len() > 0;
+        let is_paused = self.shared.ledger().is_paused() && has_more;
+        if is_paused {
+            self.report.paused();
+        }
+        others || self.awaits_others || self.not_before.is_some() || is_paused
     }
 
     /// Starts evaluations on the free workers: of trials that wait, and then of those that the model thinks of.
@@ -609,19 +623,23 @@ impl Runner<'_> {
         !self.is_interrupted() && tried < self.retries
     }
 
-    /// Periodic work: time-outs, heartbeats, results of others.
-    fn tick(&mut self) -> Result<(), Error> {
+    /// Periodic work: time-outs, heartbeats, and what others wrote if there is any news of it.
+    fn tick(&mut self, is_news: bool) -> Result<(), Error> {
         if let Some(limit) = self.timeout {
             for running in self.running.values().filter(|running| running.since.elapsed() > limit) {
                 running.kill(&format!("it took longer than {}", humantime::format_duration(limit)));
             }
         }
-        if self.running.len() < self.workers {
+        if is_news {
             match self.shared.catch_up() {
                 Ok(0) => {}
                 Ok(_) => self.report.caught_up(&mut self.shared),
                 Err(error) => tolerate(Err(error), &mut self.report)?,
             }
+        }
+        // Who has no free worker needs no news.
+        if self.running.len() < self.workers && self.stopping.is_none() {
+            self.listener.listen(self.shared.position());
         }
         if let Some(skew) = self.shared.skew() {
             self.report.skew(skew);

@@ -142,6 +142,14 @@ impl<'a> Report<'a> {
         self.best = best_of(shared);
     }
 
+    /// Reports, once, that nothing is handed out.
+    pub(super) fn paused(&mut self) {
+        if !self.waits {
+            self.waits = true;
+            self.line("the study is paused: `noregret pause --undo` lets it go on; Ctrl-C stops waiting");
+        }
+    }
+
     /// Reports, once, that there is nothing to do but wait.
     pub(super) fn waiting(&mut self, shared: &SharedStudy) {
         if !self.waits {

@@ -33,8 +33,9 @@ use crate::summary;
 use crate::{Interrupted, UsageError, say};
 use talk::{Asker, Outcome, Teller};
 
-/// The lease of a trial without a heartbeat, and how often one is sent.
-const LEASE: Duration = Duration::from_mins(2);
+/// The leases that a server gives.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+const LONGEST_LEASE: Duration = Duration::from_hours(365 * 24);
 /// The interval of periodic work.
 const TICK: Duration = Duration::from_millis(200);
 /// How long to wait before a command that no longer starts, or a server that cannot be reached, is tried again.
@@ -75,6 +76,9 @@ pub(crate) struct WorkerArgs {
     /// The same as a moment, in UTC, such as 2026-11-18T17:00:00Z
     #[arg(long, value_name = "MOMENT", value_parser = end_time::parse_moment)]
     until: Option<std::time::SystemTime>,
+    /// How long trials stay ours when the server hears nothing from this machine; then others get them. At least 1s
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = lease)]
+    lease: Span,
     /// Go on even if every trial fails
     #[arg(long)]
     keep_going: bool,
@@ -127,8 +131,10 @@ pub(crate) fn run(args: &WorkerArgs, out: &mut dyn Write) -> Result<(), Error> {
     signals::listen(move |stop| drop(forward.send(Message::Signal(stop))))?;
     let name = this_worker();
     let teller = Teller::start(client.clone(), &path, &name, sender.clone()).context("no thread is left")?;
-    let asker = Asker::start(client.clone(), &path, &name, sender.clone()).context("no thread is left")?;
-    talk::keep_leases(client.clone(), &path, &name).context("no thread is left")?;
+    let lease = args.lease.0;
+    let asker = Asker::start(client.clone(), &path, &name, lease, sender.clone());
+    let asker = asker.context("no thread is left")?;
+    talk::keep_leases(client.clone(), &path, &name, lease).context("no thread is left")?;
     if !args.json.json {
         say(&format!(
             "working on study `{}` of {}: {} at once",
@@ -165,6 +171,15 @@ pub(crate) fn run(args: &WorkerArgs, out: &mut dyn Write) -> Result<(), Error> {
         not_before: None,
     };
     worker.run()
+}
+
+/// A lease that the server would take, and that a heartbeat can keep.
+fn lease(text: &str) -> Result<Span, String> {
+    let span = Span::parse(text)?;
+    if (SHORTEST_LEASE..=LONGEST_LEASE).contains(&span.0) {
+        return Ok(span);
+    }
+    Err("a lease lasts from 1s to 365 days".into())
 }
 
 /// What to evaluate: as the server says, or as this command line does.

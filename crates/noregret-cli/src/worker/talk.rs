@@ -11,7 +11,7 @@ use noregret_client::api::{Ask, Asked, Fail, Heartbeat, Held, Tell, Told};
 use noregret_client::{Client, ClientError, another_key};
 use noregret_store::Evaluation;
 
-use super::{LEASE, Message, RETRY};
+use super::{Message, RETRY};
 
 /// How long the server waits for a trial before it answers that there is none: shorter than proxies wait for an answer.
 const WAIT: Duration = Duration::from_secs(20);
@@ -47,6 +47,7 @@ impl Asker {
         client: Client,
         path: &str,
         worker: &str,
+        lease: Duration,
         sender: Sender<Message>,
     ) -> io::Result<Self> {
         let (wanted, asked) = mpsc::channel();
@@ -56,7 +57,7 @@ impl Asker {
                 let body = Ask {
                     n: Some(n),
                     worker: Some(worker.clone()),
-                    lease: Some(LEASE.as_secs_f64()),
+                    lease: Some(lease.as_secs_f64()),
                     wait: WAIT.as_secs_f64(),
                     beyond: false,
                 };
@@ -179,13 +180,13 @@ fn send(client: &Client, path: &str, worker: &str, result: &Outcome, key: &str) 
 }
 
 /// Keeps what this worker has its own, for as long as the process lives.
-pub(super) fn keep_leases(client: Client, path: &str, worker: &str) -> io::Result<()> {
+pub(super) fn keep_leases(client: Client, path: &str, worker: &str, lease: Duration) -> io::Result<()> {
     let (path, worker) = (format!("{path}/trials:heartbeat"), worker.to_owned());
     let work = move || {
         loop {
-            thread::sleep(LEASE / 3);
+            thread::sleep(lease / 3);
             // If the server is away for longer, trials are handed out again; the first result counts.
-            let body = Heartbeat { worker: worker.clone(), lease: LEASE.as_secs_f64() };
+            let body = Heartbeat { worker: worker.clone(), lease: lease.as_secs_f64() };
             let _: Result<Held, _> = client.post(&path, &body);
         }
     };

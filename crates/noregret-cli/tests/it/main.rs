@@ -9,6 +9,7 @@ mod crash;
 mod folder;
 #[cfg(feature = "fuzzing")]
 mod fuzz;
+mod looking;
 mod postgres;
 mod queue;
 mod service;

@@ -137,3 +137,53 @@ fn the_studies_of_a_storage_are_listed() {
     let table = folder.call(&["list"]).with(0).stdout;
     assert_eq!(table.lines().count(), 4, "{table}");
 }
+
+#[test]
+fn a_wrong_result_is_replaced() {
+    let folder = folder();
+    folder.call(&["ask", "study.toml", "-n", "3"]).with(0);
+    for (number, value) in [("0", "3"), ("1", "1e-9"), ("2", "2")] {
+        folder.call(&["tell", "study.toml", number, value]).with(0);
+    }
+    let late = folder.call(&["tell", "study.toml", "1", "5"]).with(0);
+    assert!(late.stdout.contains("--replace corrects it"), "{}", late.stdout);
+    assert_eq!(folder.trials()[1]["value"], 1e-9);
+    folder.call(&["tell", "study.toml", "1", "5", "--replace"]).with(0);
+    let same = folder.call(&["tell", "study.toml", "1", "5", "--replace", "--json"]).with(0).json();
+    assert_eq!(same[0]["result"], "same");
+    assert_eq!(folder.trials()[1]["value"], 5.0);
+    let best = folder.call(&["best", "study.toml", "--json"]).with(0).json();
+    assert_eq!(best[0]["best_observed"]["number"], 2, "{best:?}");
+    folder.call(&["tell", "study.toml", "1", "--fail", "a bubble", "--replace"]).with(0);
+    assert_eq!(folder.trials()[1]["state"], "failed");
+    let running = folder.call(&["ask", "study.toml"]).with(0);
+    assert!(running.stdout.starts_with("trial 3"));
+    let refused = folder.call(&["tell", "study.toml", "3", "1", "--replace"]).with(2);
+    assert!(refused.stderr.contains("no result to replace: tell it"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_paused_study_hands_out_nothing() {
+    let folder = folder();
+    folder.call(&["ask", "study.toml"]).with(0);
+    assert_eq!(folder.call(&["pause", "study.toml"]).with(0).stdout, "study `s` is paused\n");
+    let refused = folder.call(&["ask", "study.toml"]).with(1);
+    assert!(refused.stderr.contains("is paused: `noregret pause --undo`"), "{}", refused.stderr);
+    folder.call(&["tell", "study.toml", "0", "1"]).with(0);
+    folder.call(&["pause", "study.toml", "--undo"]).with(0);
+    folder.call(&["run", "study.toml"]).with(0);
+    assert_eq!(folder.trials().len(), 9);
+}
+
+#[test]
+fn notes_are_kept() {
+    let folder = folder();
+    folder.call(&["ask", "study.toml"]).with(0);
+    folder.call(&["note", "study.toml", "--trial", "0", "-m", "the plate was warm"]).with(0);
+    assert_eq!(folder.trials()[0]["note"], "the plate was warm");
+    folder.call(&["note", "study.toml", "--trial", "0", "-m", ""]).with(0);
+    assert!(folder.trials()[0].get("note").is_none());
+    assert_eq!(folder.call(&["note", "study.toml", "--tag", "a", "b"]).with(0).stdout, "tags: a, b\n");
+    folder.call(&["note", "study.toml", "--trial", "9", "-m", "?"]).with(2);
+    folder.call(&["note", "study.toml"]).with(2);
+}

@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use noregret_store::{Event, SqliteStore, Store};
 
 use crate::folder::{Ended, Folder};
 use crate::signals::{send, until};
@@ -279,4 +282,115 @@ fn failures_and_commands_of_ones_own() {
     assert_eq!(own.count("complete"), 2);
     let missing = ended(worker(&own, &server.address, &token, &["--", "echo", "{y}"])).with(2);
     assert!(missing.stderr.contains("names no parameter"), "{}", missing.stderr);
+}
+
+/// A worker as if on another machine: in a namespace of processes of its own, where nobody can see whether it lives. It notes its process
+/// id in the file `pid`. `None`, with a line that says so, where that is not permitted.
+fn worker_elsewhere(folder: &Folder, server: &str, token: &str, more: &[&str]) -> Option<Child> {
+    let mut unshare = vec!["--pid", "--fork", "--kill-child"];
+    let is_root =
+        || fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0);
+    if !is_root() {
+        unshare.extend(["--user", "--map-root-user"]);
+    }
+    let tried = Command::new("unshare").args(&unshare).arg("true").stderr(Stdio::null()).status();
+    if !tried.as_ref().is_ok_and(|status| status.success()) {
+        let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+        assert!(tried.is_err() || !is_ci, "`unshare` is here, and may not make a namespace");
+        eprintln!("skipped: no namespace of processes can be made here");
+        return None;
+    }
+    // The files of /proc are still those of the machine, which know the process by the number that others see.
+    let note = "read -r pid rest < /proc/self/stat; echo $pid > pid; exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(&unshare).args(["sh", "-c", note, "sh", env!("CARGO_BIN_EXE_noregret")]);
+    command
+        .args(["worker", server, "--study", "s"])
+        .args(more)
+        .current_dir(folder.root())
+        .stdin(Stdio::null());
+    command.env("NOREGRET_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Some(command.spawn().unwrap())
+}
+
+/// Values of results that came too late, by trial.
+fn late_values(log: &Path) -> BTreeMap<u64, f64> {
+    let entries = SqliteStore::open_to_read(log).unwrap().read("s", 0, usize::MAX).unwrap();
+    let late = entries.into_iter().filter_map(|entry| match entry.event {
+        Event::Late { number, value, .. } => Some((number, value.unwrap())),
+        _ => None,
+    });
+    late.collect()
+}
+
+/// A machine that sleeps for longer than its leases, and wakes: its trials are handed out again, what it has found is kept and not counted.
+#[test]
+fn a_worker_that_was_frozen_is_late() {
+    let folder = Folder::with("trials = 2\nbatch = 2", r#"["none"]"#);
+    folder.script(
+        "slow.sh",
+        "echo $NOREGRET_TRIAL >> started\nwhile [ ! -e go ]; do sleep 0.05; done\necho 0.75",
+    );
+    folder.script("quick.sh", "echo $NOREGRET_TRIAL >> started\necho 0.25");
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let started = || fs::read_to_string(folder.path("started")).map_or(0, |text| text.lines().count());
+    let short = ["--workers", "2", "--lease", "2s", "--", "sh"];
+    let Some(frozen) =
+        worker_elsewhere(&folder, &server.address, &token, &[&short[..], &["slow.sh"]].concat())
+    else {
+        return;
+    };
+    until("both run", || started() == 2);
+    let pid: u32 = folder.read("pid").trim().parse().unwrap();
+    // While it is awake it keeps them, whoever else asks.
+    let other = worker(&folder, &server.address, &token, &[&short[..], &["quick.sh"]].concat());
+    thread::sleep(Duration::from_secs(4));
+    assert_eq!((started(), folder.count("running")), (2, 2), "its heartbeats keep them");
+    send("-STOP", pid);
+    let done = ended(other).with(0);
+    assert!(done.stderr.contains("2 trials evaluated here, 0 of them failed"), "{}", done.stderr);
+    folder.write("go", "");
+    send("-CONT", pid);
+    let woken = ended(frozen).with(0);
+    assert_eq!(woken.stderr.matches(": late").count(), 2, "{}", woken.stderr);
+    let trials = folder.trials();
+    assert_eq!(trials.len(), 2, "{trials:?}");
+    for trial in &trials {
+        assert_eq!((&trial["state"], &trial["value"]), (&"complete".into(), &0.25.into()), "{trial}");
+        assert_eq!((&trial["late"], &trial["attempts"]), (&1.into(), &2.into()), "{trial}");
+    }
+    assert_eq!(late_values(&folder.path("noregret.db")), BTreeMap::from([(0, 0.75), (1, 0.75)]));
+    assert_eq!(started(), 4, "no more is repeated than was in its hands");
+}
+
+/// If it wakes before others have a result, its own is the first, and counts.
+#[test]
+fn a_worker_that_was_frozen_may_still_be_first() {
+    let folder = Folder::with("trials = 1", r#"["none"]"#);
+    folder.script("first.sh", "echo a >> started\nwhile [ ! -e go ]; do sleep 0.05; done\necho 0.75");
+    folder.script("second.sh", "echo b >> started\nwhile [ ! -e then ]; do sleep 0.05; done\necho 0.25");
+    let token = token(&folder, "work");
+    let server = Server::start(&folder, free_port());
+    let call = |script| ["--lease", "1s", "--", "sh", script];
+    let Some(frozen) = worker_elsewhere(&folder, &server.address, &token, &call("first.sh")) else { return };
+    let started =
+        |what: &str| fs::read_to_string(folder.path("started")).is_ok_and(|text| text.contains(what));
+    until("the first runs", || started("a"));
+    let pid: u32 = folder.read("pid").trim().parse().unwrap();
+    send("-STOP", pid);
+    let other = worker(&folder, &server.address, &token, &call("second.sh"));
+    until("the second runs", || started("b"));
+    folder.write("go", "");
+    send("-CONT", pid);
+    let woken = ended(frozen).with(0);
+    assert!(woken.stderr.contains("trial 0: 0.75"), "{}", woken.stderr);
+    folder.write("then", "");
+    assert!(ended(other).with(0).stderr.contains("trial 0: late"));
+    let trials = folder.trials();
+    assert_eq!(
+        (trials.len(), &trials[0]["value"], &trials[0]["late"]),
+        (1, &0.75.into(), &1.into()),
+        "{trials:?}"
+    );
 }

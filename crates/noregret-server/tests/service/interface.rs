@@ -64,6 +64,19 @@ fn a_study_from_its_file_to_its_answer() {
     assert_eq!(server.get("s/trials/0")["attrs"]["epochs"], 3);
     let more = server.post("s:plan", json!({ "trials": 8 }));
     assert_eq!((&more["trials"], &more["done"]), (&json!(8), &json!(false)));
+    assert_eq!(server.post("s:pause", json!({ "paused": true }))["paused"], true);
+    let paused = server.post("s/trials:ask", json!({ "n": 1 }));
+    assert_eq!((&paused["trials"], &paused["done"]), (&json!([]), &json!(false)));
+    assert_eq!(server.post("s:pause", json!({ "paused": false }))["paused"], false);
+    let noted = server.post("s:annotate", json!({ "note": "the second", "tags": ["a", "b"] }));
+    assert_eq!((&noted["note"], &noted["tags"]), (&json!("the second"), &json!(["a", "b"])));
+    assert_eq!(server.post("s/trials/0:annotate", json!({ "note": "odd" }))["note"], "odd");
+    let value = server.get("s/trials/0")["value"].clone();
+    let wrong = json!({ "value": 1e9, "reason": "a test" });
+    assert_eq!(server.post("s/trials/0:replace", wrong.clone())["result"], "complete");
+    assert_eq!(server.post("s/trials/0:replace", wrong)["result"], "same");
+    assert_eq!(server.get("s/trials/0")["value"], 1e9);
+    server.post("s/trials/0:replace", json!({ "value": value }));
     assert_eq!(server.post("s:archive", json!({}))["archived"], true);
     assert_eq!(server.post("s:archive", json!({ "archived": false }))["archived"], false);
     let added = json!({ "results": [{ "params": { "x": 0.125, "a": "p" }, "value": 9.0 }] });
@@ -94,6 +107,10 @@ fn wrong_requests_hear_what_would_be_right() {
         ("s/trials:enqueue", json!({ "points": [{ "x": 7.0, "a": "p" }] }), 422, "x"),
         ("s/trials:enqueue", json!({ "points": [] }), 422, "from 1 to"),
         ("s:plan", json!({ "trials": 0 }), 422, "at least one"),
+        ("s:annotate", json!({ "tags": [""] }), 422, "printable characters"),
+        ("s/trials/0:annotate", json!({ "tags": ["a"] }), 422, "studies have tags"),
+        ("s/trials/9:annotate", json!({ "note": "a" }), 404, "9"),
+        ("s/trials/0:replace", json!({ "value": 1.0 }), 422, "no result to replace"),
         ("none/trials:ask", json!({ "n": 1 }), 404, "no study `none`"),
     ] {
         let (found, detail) = server.refused(path, body.clone());

@@ -6,5 +6,8 @@
 mod access;
 mod hostile;
 mod interface;
+mod pages;
 mod server;
+mod several;
 mod storage;
+mod views;

@@ -26,6 +26,8 @@ pub(crate) fn options(tokens: TokenFile, pools: Vec<PathBuf>) -> Options {
         thinkers: NonZeroUsize::new(2).unwrap(),
         rate: 1e6,
         guesses: 1e6,
+        read_only: false,
+        only: Vec::new(),
     }
 }
 

@@ -272,6 +272,10 @@ impl Store for PostgresStore {
         }
         Ok(())
     }
+
+    fn is_told(&self) -> bool {
+        true
+    }
 }
 
 /// Whether the entry at the end of an append is the one that it wrote.

@@ -14,6 +14,14 @@ use crate::clock::Stopwatch;
 const LOOK_ROUND: Duration = Duration::from_secs(1);
 /// How long to wait before listening again, after the connection broke. Those who wait ask meanwhile.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The same where connections are scarce.
+const LONG_PAUSE: Duration = Duration::from_mins(1);
+/// How often to ask while nobody listens.
+const ASK: Duration = Duration::from_millis(100);
+/// Whether more than half of the server's connections are in use. A process listens by one of its own, and many processes that
+/// did would leave none to write by.
+const ARE_SCARCE: &str =
+    "SELECT 2 * count(datid) > current_setting('max_connections')::bigint FROM pg_stat_activity";
 
 /// What was heard so far.
 #[derive(Default)]
@@ -28,6 +36,8 @@ struct Heard {
     last: HashMap<i64, u64>,
     /// Whether the database is being listened to.
     listening: bool,
+    /// Whether the last attempt to do so has failed.
+    failed: bool,
     /// Whether a thread listens, or tries to.
     started: bool,
 }
@@ -47,7 +57,7 @@ impl Wakeups {
             let _ = thread::Builder::new().name("noregret-listen".into()).spawn(move || listen(&weak, &url));
         }
         let begin = Stopwatch::start();
-        while !heard.listening && begin.elapsed() < PAUSE {
+        while !heard.listening && !heard.failed && begin.elapsed() < PAUSE {
             heard = self.news.wait_timeout(heard, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -63,7 +73,7 @@ impl Wakeups {
         let broken = !heard.listening;
         drop(heard);
         if broken {
-            thread::sleep(PAUSE.min(most.saturating_sub(begin.elapsed())));
+            thread::sleep(ASK.min(most.saturating_sub(begin.elapsed())));
         }
     }
 }
@@ -72,28 +82,40 @@ impl Wakeups {
 fn listen(wakeups: &Weak<Wakeups>, url: &PostgresUrl) {
     while wakeups.strong_count() > 0 {
         // Whatever goes wrong, those who wait notice that nobody listens, and ask.
-        let _ = listen_once(wakeups, url);
+        let ended = listen_once(wakeups, url);
         if let Some(wakeups) = wakeups.upgrade() {
-            wakeups.lock().listening = false;
+            let mut heard = wakeups.lock();
+            (heard.listening, heard.failed) = (false, true);
             wakeups.news.notify_all();
         }
-        thread::sleep(PAUSE);
+        thread::sleep(if matches!(ended, Ok(End::Scarce)) { LONG_PAUSE } else { PAUSE });
     }
 }
 
-fn listen_once(wakeups: &Weak<Wakeups>, url: &PostgresUrl) -> Result<(), super::Trouble> {
+/// Why listening has ended.
+enum End {
+    /// The connection is closed, or nobody is left who could wait.
+    Closed,
+    /// Others need the connection more.
+    Scarce,
+}
+
+fn listen_once(wakeups: &Weak<Wakeups>, url: &PostgresUrl) -> Result<End, super::Trouble> {
     let mut client = url.connect()?;
+    if client.query_one(ARE_SCARCE, &[])?.get(0) {
+        return Ok(End::Scarce);
+    }
     client.batch_execute(&format!("LISTEN {}", super::CHANNEL))?;
     let mut is_first = true;
     loop {
         let heard = if is_first { None } else { client.notifications().timeout_iter(LOOK_ROUND).next()? };
         if heard.is_none() && client.is_closed() {
-            return Ok(());
+            return Ok(End::Closed);
         }
-        let Some(wakeups) = wakeups.upgrade() else { return Ok(()) };
+        let Some(wakeups) = wakeups.upgrade() else { return Ok(End::Closed) };
         {
             let mut known = wakeups.lock();
-            known.listening = true;
+            (known.listening, known.failed) = (true, false);
             let said = heard.as_ref().and_then(|said| said.payload().split_once(' '));
             if let Some((Ok(study), Ok(last))) =
                 said.map(|(study, last)| (study.parse(), last.parse::<u64>()))

@@ -37,8 +37,8 @@ pub struct HandOut {
 
 impl SharedStudy {
     /// Hands out up to `wanted` trials: those that wait first, then new ones, decided on together. Fewer, or none, if the
-    /// budget is spent; an error only if nothing at all is left to suggest and nothing waits. This may take a while: it
-    /// thinks, or waits for another process that does.
+    /// budget is spent, and none while the study is paused; an error only if nothing at all is left to suggest and nothing waits. This
+    /// may take a while: it thinks, or waits for another process that does.
     pub fn hand_out(&mut self, order: &HandOut, now: Timestamp) -> Result<Vec<Trial>, StoreError> {
         let clock = Clock::start(now);
         let handed_out = self.think_and_take(order, clock);
@@ -117,10 +117,13 @@ impl SharedStudy {
         });
         let mut taken: Vec<u64> = self.ledger.waiting().chain(recovered).collect();
         taken.sort_unstable();
-        taken.truncate(order.wanted);
+        taken.truncate(if self.ledger.is_paused() { 0 } else { order.wanted });
+        // What was thought of before a pause is kept for later.
         if let Some(proposed) = proposed {
             let asked = Event::Asked(Box::new(proposed));
-            taken.extend(asked.trials().take(order.wanted - taken.len()));
+            if !self.ledger.is_paused() {
+                taken.extend(asked.trials().take(order.wanted - taken.len()));
+            }
             events.push(asked);
         }
         let until = order.lease.map(|span| now.after(span));

@@ -3,6 +3,7 @@
 mod add;
 mod clocks;
 mod hand_out;
+mod manage;
 mod on_behalf;
 mod tell;
 #[cfg(test)]
@@ -26,7 +27,7 @@ pub use think::{Draft, Next, Task};
 use crate::clock::Clock;
 use crate::error::explained;
 use crate::worker::another_name;
-use crate::{Definition, Entry, Event, Ledger, Store, StoreError, Timestamp};
+use crate::{Definition, Entry, Event, Ledger, Proposed, Store, StoreError, Timestamp};
 
 /// Entries read at once when catching up.
 const PAGE: usize = 2_000;
@@ -257,6 +258,16 @@ impl SharedStudy {
         &mut self.study
     }
 
+    /// The study itself, with its trials and how the last proposal came about.
+    pub fn parts(&mut self) -> (&mut Study, &Ledger, Option<&Diagnostics>) {
+        (&mut self.study, &self.ledger, self.diagnostics.as_deref())
+    }
+
+    /// Where its log is.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -275,6 +286,15 @@ impl SharedStudy {
     /// How the last proposal came about, whoever made it.
     pub fn diagnostics(&self) -> Option<&Diagnostics> {
         self.diagnostics.as_deref()
+    }
+
+    /// How the point of trial `number` came about, if it was proposed: reads the entries of that trial again.
+    pub fn proposal_of(&self, number: u64) -> Result<Option<Box<Proposed>>, StoreError> {
+        let entries = self.store.read_trials(&self.name, number..number.saturating_add(1))?;
+        Ok(entries.into_iter().find_map(|entry| match entry.event {
+            Event::Asked(proposed) => Some(proposed),
+            _ => None,
+        }))
     }
 
     /// The largest difference between the clocks of other workers and ours, if it is large enough to matter.

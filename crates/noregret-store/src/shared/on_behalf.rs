@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{PAGE, SharedStudy};
-use crate::clock::Clock;
-use crate::{Entry, Event, Ledger, Requested, Store, StoreError, Timestamp};
+use crate::{Entry, Event, Ledger, Requested, Store, StoreError};
 
 /// A request from another machine, by the name that its sender gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,15 +32,6 @@ impl SharedStudy {
     /// What the log knows of a request, if it was done before.
     pub(super) fn done(&self, request: Option<&Request>) -> Option<&Requested> {
         self.ledger.request(&request?.key)
-    }
-
-    /// Puts the study away, or takes it out again. Nothing else changes: it can be read and continued.
-    pub fn archive(&mut self, archived: bool, now: Timestamp) -> Result<(), StoreError> {
-        let clock = Clock::start(now);
-        while self.ledger.is_archived() != archived {
-            self.append(clock.time(), vec![Event::Archived { archived }])?;
-        }
-        Ok(())
     }
 
     /// Appends entries that a process elsewhere has decided on, after having tried them: what does not follow from the log is

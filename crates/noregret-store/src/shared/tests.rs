@@ -50,6 +50,11 @@ impl Store for Replaceable {
 }
 
 fn open(store: &Arc<Replaceable>) -> SharedStudy {
+    opened(Arc::clone(store) as Arc<dyn Store>)
+}
+
+/// A study of one number by random search.
+pub(super) fn opened(store: Arc<dyn Store>) -> SharedStudy {
     let space = Space::bounds(&[(0.0, 1.0)]).unwrap();
     let parameters = space.params().map(|(name, param)| (name.to_owned(), param.clone())).collect();
     let definition = Definition {
@@ -62,7 +67,7 @@ fn open(store: &Arc<Replaceable>) -> SharedStudy {
         space: SpaceDefinition::Parameters { parameters, constraints: [].into_iter().collect() },
         assignment: None,
     };
-    SharedStudy::open(Arc::clone(store) as Arc<dyn Store>, "s", &definition, space).unwrap()
+    SharedStudy::open(store, "s", &definition, space).unwrap()
 }
 
 /// Once this was an endless loop: nothing new to read, so nothing new to decide, and the same conflict again.

@@ -93,6 +93,9 @@ impl SharedStudy {
 
     /// How many trials must be thought of, and how many may be; `None` if none.
     fn missing(&self, order: &HandOut, now: Timestamp) -> Option<(usize, usize)> {
+        if self.ledger.is_paused() {
+            return None;
+        }
         let ready = self.ledger.waiting().len() + self.lost(&order.worker, now).len();
         let open = order.budget.map_or(u64::MAX, |budget| budget.saturating_sub(self.ledger.asked()));
         let open = usize::try_from(open).unwrap_or(usize::MAX);

@@ -322,6 +322,24 @@ impl Cholesky {
         Ok(())
     }
 
+    /// The diagonal of `A^-1`, without the rest of it: `O(n^3 / 3)`, in the memory of a panel.
+    ///
+    /// `A^-1 = L^-T L^-1`, so its `i`-th diagonal element is the squared length of `L^-1 e_i`, which begins with `i` zeros.
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        let n = self.n;
+        let panel = |begin: usize| {
+            let (size, rows) = (PANEL.min(n - begin), n - begin);
+            let mut columns = vec![0.0; rows * size];
+            (0..size).for_each(|j| columns[j * rows + j] = 1.0);
+            let rest = self.l().submatrix(begin, begin, rows, rows);
+            let unknown = MatMut::from_column_major_slice_mut(&mut columns, rows, size);
+            solve_lower_triangular_in_place(rest, unknown, Par::Seq);
+            columns.chunks_exact(rows).map(|column| vector::dot(column, column)).collect::<Vec<f64>>()
+        };
+        let begins: Vec<usize> = (0..n).step_by(PANEL).collect();
+        begins.into_par_iter().flat_map_iter(panel).collect()
+    }
+
     /// The lower triangle of `A^-1`, column-major `n x n`, into `out`; above the diagonal there is nothing of meaning.
     ///
     /// Only the gradient of the marginal likelihood needs it: there every element of the inverse is used.
@@ -411,6 +429,22 @@ mod tests {
         for (i, row) in reconstruct(chol).iter().enumerate() {
             for (j, value) in row.iter().enumerate() {
                 assert!((value - a(i, j)).abs() < tolerance, "({i}, {j}): {value} != {}", a(i, j));
+            }
+        }
+    }
+
+    /// An equivalence, across the border of a panel and with a stride of its own.
+    #[test]
+    fn the_diagonal_of_the_inverse_is_that_of_the_inverse() {
+        for n in [0, 1, 5, PANEL, 2 * PANEL + 3] {
+            let chol = factored(n);
+            let (mut inverse, mut scratch) = (Vec::new(), Vec::new());
+            chol.inverse(&mut inverse, &mut scratch);
+            let diagonal = chol.inverse_diagonal();
+            assert_eq!(diagonal.len(), n);
+            for (i, found) in diagonal.iter().enumerate() {
+                // Sums of at most 300 products of either sign, of a condition number below 1e5.
+                assert!((found / inverse[i * n + i] - 1.0).abs() < 1e-9, "{i} of {n}: {found}");
             }
         }
     }

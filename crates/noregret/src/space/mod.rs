@@ -22,7 +22,7 @@ use crate::math::rng::Stream;
 
 pub use builder::SpaceBuilder;
 pub use error::SpaceError;
-pub use expression::{ExpressionProblem, Type as ExpressionType};
+pub use expression::{Cell, Column, ExpressionProblem, Filter, FilterError, Type as ExpressionType};
 pub use ids::Ids;
 pub use name::nearest;
 pub use param::{Kind, Param};

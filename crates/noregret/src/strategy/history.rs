@@ -75,6 +75,7 @@ pub struct History {
     taken: Taken,
     memo: Memo,
     revision: u64,
+    replacements: u64,
     budget: Option<usize>,
 }
 
@@ -92,6 +93,7 @@ impl History {
             taken: Taken::default(),
             memo: Memo::default(),
             revision: 0,
+            replacements: 0,
             budget: None,
         }
     }
@@ -220,8 +222,9 @@ impl History {
         Some(choice)
     }
 
-    /// Corrects the outcome of the `index`-th evaluation: a result arrived after its trial had been given up.
+    /// Corrects the outcome of the `index`-th evaluation: a result arrived after its trial had been given up, or was wrong.
     pub fn correct(&mut self, index: usize, choice: &Choice, outcome: Outcome) {
+        self.replacements += u64::from(self.outcomes[index] != Outcome::Failed);
         self.outcomes[index] = outcome;
         self.set_taken(choice, outcome);
         self.revision += 1;
@@ -230,6 +233,11 @@ impl History {
     /// The number of corrections so far. Models that were built before a correction must be built again.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The number of values among them that were wrong. What was fitted to them must be fitted again.
+    pub fn replacements(&self) -> u64 {
+        self.replacements
     }
 
     /// Adds an evaluation that was never proposed.

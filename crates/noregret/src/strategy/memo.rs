@@ -215,6 +215,14 @@ pub struct Fit {
     pub seed: u64,
     /// Evaluations of the likelihood that the fit took.
     pub likelihoods: usize,
+    /// Values that had been replaced by then, because they were wrong.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replacements: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl Fit {

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::{Added, Asked, BATCHES, Enqueued, Study, StudyError, check_noise_var};
+use super::{Added, Asked, BATCHES, Enqueued, Replaced, Study, StudyError, TrialState, check_noise_var};
 use crate::error::Error;
 use crate::math::rng::Purpose;
 use crate::space::Params;
@@ -51,6 +51,26 @@ impl Study {
         let choice = Choice { x: pool.point(row), row: Some(row) };
         let params = choice.params(self.space());
         Ok(Added { params, choice, value, noise_var })
+    }
+
+    /// Drafts the event of [`Self::replace`]; `None` if the trial has this result already.
+    pub fn draft_replace(
+        &self,
+        number: u64,
+        value: f64,
+        noise_var: Option<f64>,
+    ) -> Result<Option<Replaced>, Error> {
+        check_noise_var(number, noise_var)?;
+        let known = &self.trial(number)?.state;
+        if *known == TrialState::Running {
+            return Err(StudyError::NothingToReplace { number }.into());
+        }
+        let replaced = Replaced { number, value, noise_var };
+        let is_same = match (known, replaced.state()) {
+            (TrialState::Failed { .. }, TrialState::Failed { .. }) => true,
+            (known, _) => known.has(value, noise_var),
+        };
+        Ok((!is_same).then_some(replaced))
     }
 
     /// Drafts the event of [`Self::enqueue`].

@@ -76,6 +76,12 @@ pub enum StudyError {
         /// The reason.
         problem: &'static str,
     },
+    /// A trial without a result was to get another one.
+    #[error("trial {number} has no result to replace: tell it")]
+    NothingToReplace {
+        /// The trial.
+        number: u64,
+    },
     /// The point violates a constraint.
     #[error("{params} violates the constraint `{constraint}`")]
     Infeasible {

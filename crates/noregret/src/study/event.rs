@@ -25,6 +25,8 @@ pub enum Event {
     Added(Added),
     /// The total number of trials changed.
     Planned(Planned),
+    /// The result of a trial turned out to be another one.
+    Replaced(Replaced),
 }
 
 /// Points were proposed. Their trials get the next numbers.
@@ -88,6 +90,26 @@ impl Added {
     }
 }
 
+/// The result of a trial turned out to be another one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Which trial. It had ended.
+    pub number: u64,
+    /// The value, in the user's direction; NaN if the evaluation had failed after all.
+    #[serde(default = "any_float::none", with = "any_float")]
+    pub value: f64,
+    /// Variance of its noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_var: Option<f64>,
+}
+
+impl Replaced {
+    /// The state of its trial from now on.
+    pub fn state(&self) -> TrialState {
+        TrialState::of(self.value, self.noise_var)
+    }
+}
+
 /// The total number of trials changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
@@ -104,7 +126,7 @@ macro_rules! into_event {
         })*
     };
 }
-into_event!(Asked Told Failed Enqueued Added Planned);
+into_event!(Asked Told Failed Enqueued Added Planned Replaced);
 
 /// Floats for which JSON has no number, as text: `"NaN"`, `"inf"`, `"-inf"`.
 mod any_float {

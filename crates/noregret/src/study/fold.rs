@@ -44,6 +44,10 @@ impl Study {
                 return self.check_number(told.number);
             }
             Event::Failed(failed) => return self.check_number(failed.number),
+            Event::Replaced(replaced) => {
+                check_logged_noise(replaced.number, replaced.noise_var)?;
+                return self.check_number(replaced.number);
+            }
             Event::Planned(_) => return Ok(()),
         };
         let expected = self.space().dims();
@@ -93,6 +97,7 @@ impl Study {
                 let number = self.begin(added.params.clone(), &added.choice);
                 self.end(number, added.state());
             }
+            Event::Replaced(replaced) => self.end(replaced.number, replaced.state()),
             Event::Planned(Planned { trials }) => self.history.set_budget(*trials),
         }
     }

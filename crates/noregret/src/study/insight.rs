@@ -63,7 +63,7 @@ pub(super) fn has_enough(history: &History) -> bool {
 /// Computes the remaining regret, and on request the importances.
 pub(super) fn insight(
     history: &History,
-    Posterior { gp, fit, best }: &Posterior,
+    Posterior { gp, fit, best, .. }: &Posterior,
     with_importance: bool,
     rng: &mut Stream,
 ) -> Result<Insight, Error> {

@@ -7,12 +7,18 @@ mod builder;
 mod draft;
 mod error;
 mod event;
+mod fitted;
 mod fold;
+mod foresight;
+mod importance;
 mod insight;
+mod left_out;
 mod limits;
 mod minimize;
 mod predict;
 mod recommend;
+mod regrets;
+mod surface;
 mod trial;
 mod verdict;
 
@@ -22,12 +28,17 @@ use serde::{Deserialize, Serialize};
 
 pub use builder::StudyBuilder;
 pub use error::{StudyError, check_noise_var};
-pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Told};
+pub use event::{Added, Asked, Enqueued, Event, Failed, Planned, Replaced, Told};
+pub use fitted::Fitted;
+pub use foresight::{Foresight, Nearest};
+pub use importance::{Estimate, Importance, ParameterImportance};
 pub use insight::{Insight, RemainingRegret};
+pub use left_out::LeftOut;
 pub use limits::{BATCHES, NOISE_VARIANCES, TRIALS};
 pub use minimize::{MinimizeOptions, Minimized, minimize};
 pub use predict::Prediction;
 pub use recommend::Recommendation;
+pub use surface::affordable_points;
 pub use trial::{Trial, TrialState};
 pub use verdict::Verdict;
 
@@ -58,6 +69,14 @@ impl Direction {
         match self {
             Direction::Minimize => -value,
             Direction::Maximize => value,
+        }
+    }
+
+    /// Whether value `a` is better than `b`; equal ones are not, nor is NaN.
+    pub fn is_better(self, a: f64, b: f64) -> bool {
+        match self {
+            Direction::Minimize => a < b,
+            Direction::Maximize => a > b,
         }
     }
 }
@@ -161,6 +180,15 @@ impl Study {
             TrialState::Failed { reason: known } if *known == reason => Ok(Verdict::Same),
             _ => Ok(Verdict::Late),
         }
+    }
+
+    /// Replaces the result of a trial, which turned out to be wrong. A value that is not finite makes a failure of it. From then on
+    /// everything is as if it had been told so, but for what was suggested meanwhile. Returns whether that changed anything.
+    pub fn replace(&mut self, number: u64, value: f64, noise_var: Option<f64>) -> Result<bool, Error> {
+        let replaced = self.draft_replace(number, value, noise_var)?;
+        let is_new = replaced.is_some();
+        replaced.into_iter().for_each(|replaced| self.record(replaced));
+        Ok(is_new)
     }
 
     /// Adds a result from elsewhere as a new trial. A value that is not finite is a failure. In a pool, the features of a
@@ -269,7 +297,34 @@ impl Study {
 
     /// The remaining regret of the recommended point, by the model; `None` before three values are told.
     pub fn remaining_regret(&mut self) -> Result<Option<RemainingRegret>, Error> {
-        Ok(self.insight_with(false)?.map(|insight| insight.remaining_regret))
+        let key = recommend::key(&self.history);
+        if let Some(known) = self.recommender.regrets.get(&key) {
+            return Ok(Some(*known));
+        }
+        let found = self.insight_with(false)?.map(|insight| insight.remaining_regret);
+        self.recommender.regrets.extend(found.map(|found| (key, found)));
+        Ok(found)
+    }
+
+    /// Which parameters matter, alone and in all, with intervals over what the model holds possible; `None` before three values are told,
+    /// if the model is flat, or with more than 128 parameters. Computed once for every state of the study.
+    pub fn importance(&mut self) -> Result<Option<Importance>, Error> {
+        if !insight::has_enough(&self.history) {
+            return Ok(None);
+        }
+        let key = recommend::key(&self.history);
+        if let Some((known, importance)) = &self.recommender.importance
+            && *known == key
+        {
+            return Ok(importance.clone());
+        }
+        let told = self.history.len() as u64;
+        let mut rng = self.seed.stream(Purpose::Reference, told, 0);
+        let Some(posterior) = self.recommender.posterior(&self.history, &mut rng)? else { return Ok(None) };
+        let mut rng = self.seed.stream(Purpose::Reference, told, 2);
+        let found = importance::importance(self.history.space(), posterior, &mut rng);
+        self.recommender.importance = Some((key, found.clone()));
+        Ok(found)
     }
 
     fn insight_with(&mut self, importance: bool) -> Result<Option<Insight>, Error> {

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::math::rng::Stream;
 use crate::space::Params;
 use crate::strategy::history::History;
-use crate::surrogate::Surrogate;
 use crate::surrogate::points::Points;
+use crate::surrogate::{Marginals, Surrogate};
 
 /// The posterior of the noise-free objective at some points, in the user's units.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +30,18 @@ pub(super) fn predict(
     for params in points {
         encoded.push(&history.space().encode(params)?);
     }
-    let Some(Posterior { gp, fit, .. }) = recommender.posterior(history, rng)? else { return Ok(None) };
-    let values = gp.marginals(&encoded);
-    let mean = values.mean.iter().map(|m| direction.flip(fit.units.mean + fit.units.sd * m)).collect();
-    let sd = values.variance.iter().map(|v| fit.units.sd * v.sqrt()).collect();
-    Ok(Some(Prediction { mean, sd }))
+    let Some(posterior) = recommender.posterior(history, rng)? else { return Ok(None) };
+    Ok(Some(posterior.in_users_units(posterior.gp.marginals(&encoded), direction)))
+}
+
+impl Posterior {
+    /// What the model says, as the user has it.
+    pub(super) fn in_users_units(&self, values: Marginals, direction: Direction) -> Prediction {
+        let units = &self.fit.units;
+        let mean = values.mean.iter().map(|m| direction.flip(units.mean + units.sd * m)).collect();
+        let sd = values.variance.iter().map(|v| units.sd * v.sqrt()).collect();
+        Prediction { mean, sd }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The recommended point: the best posterior mean, not the luckiest observation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::importance::Importance;
+use super::insight::RemainingRegret;
 use super::{Direction, Trial};
 use crate::error::Error;
 use crate::math::rng::Stream;
@@ -73,7 +75,19 @@ impl Found {
 /// but would bias a recommendation.
 #[derive(Debug, Default)]
 pub(super) struct Recommender {
-    cached: Option<((usize, u64), Posterior)>,
+    cached: Option<(Key, Posterior)>,
+    /// The importances by that posterior, once they were asked for.
+    pub(super) importance: Option<(Key, Option<Importance>)>,
+    /// Remaining regrets after the first evaluations, as many as the key says.
+    pub(super) regrets: BTreeMap<Key, RemainingRegret>,
+}
+
+/// A history: its evaluations and its corrections so far.
+pub(super) type Key = (usize, u64);
+
+/// The key of a history.
+pub(super) fn key(history: &History) -> Key {
+    (history.len(), history.revision())
 }
 
 /// The posterior given the observed values, or some of them if they are many, and its units.
@@ -81,13 +95,15 @@ pub(super) struct Recommender {
 pub(super) struct Posterior {
     pub(super) gp: Gp,
     pub(super) fit: Fit,
+    /// Indices of the evaluations that the model has, in its order.
+    pub(super) places: Vec<usize>,
     /// Indices of the evaluations with the best posterior means, the best first.
     pub(super) best: Vec<usize>,
 }
 
 impl Recommender {
     pub(super) fn recommend(&mut self, history: &History, rng: &mut Stream) -> Result<Option<Found>, Error> {
-        let Some(Posterior { gp, fit, best }) = self.posterior(history, rng)? else { return Ok(None) };
+        let Some(Posterior { gp, fit, best, .. }) = self.posterior(history, rng)? else { return Ok(None) };
         Ok(best.first().map(|&place| {
             let there = gp.marginals(&history.points().slice(place..place + 1));
             let mean = fit.units.mean + fit.units.sd * there.mean[0];
@@ -104,7 +120,7 @@ impl Recommender {
         if history.values().next().is_none() {
             return Ok(None);
         }
-        let key = (history.len(), history.revision());
+        let key = key(history);
         if self.cached.as_ref().is_none_or(|(known, _)| *known != key) {
             self.cached = Some((key, Posterior::new(history, rng)?));
         }
@@ -114,7 +130,7 @@ impl Recommender {
 
 impl Posterior {
     /// The history must have a value.
-    fn new(history: &History, rng: &mut Stream) -> Result<Self, Error> {
+    pub(super) fn new(history: &History, rng: &mut Stream) -> Result<Self, Error> {
         let is_value = |i: &usize| matches!(history.outcomes()[*i], Outcome::Value { .. });
         let places: Vec<usize> = (0..history.len()).filter(is_value).collect();
         if places.len() > EXACT {
@@ -122,7 +138,7 @@ impl Posterior {
         }
         let mut model = GpModel::new(GpConfig::default(), 0);
         let (state, _) = model.update(&history.observed(), &mut Memo::default(), rng)?;
-        Ok(Self::compare(history, &places, state.gp().clone(), state.fit().clone()))
+        Ok(Self::compare(history, places, state.gp().clone(), state.fit().clone()))
     }
 
     /// The model of many evaluations: hyperparameters and a first posterior by a random sample, then the posterior of those that
@@ -145,14 +161,14 @@ impl Posterior {
         }
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let gp = with_fit(history, &chosen, &fit, rng)?;
-        Ok(Self::compare(history, &chosen, gp, fit))
+        Ok(Self::compare(history, chosen, gp, fit))
     }
 
     /// Finds the best means at `places`; ties go to the first.
-    fn compare(history: &History, places: &[usize], gp: Gp, fit: Fit) -> Self {
-        let means = gp.means(&history.points().select(places));
+    fn compare(history: &History, places: Vec<usize>, gp: Gp, fit: Fit) -> Self {
+        let means = gp.means(&history.points().select(&places));
         let best = top(&means, BEST).into_iter().map(|i| places[i]).collect();
-        Self { gp, fit, best }
+        Self { gp, fit, places, best }
     }
 }
 
@@ -175,7 +191,7 @@ fn better_fit(history: &History, samples: [&[usize]; 2], rng: &mut Stream) -> Re
 /// The posterior of some evaluations, with hyperparameters and units that are known.
 fn with_fit(history: &History, places: &[usize], fit: &Fit, rng: &mut Stream) -> Result<Gp, Error> {
     // As if it had been fitted to them, so that it is not fitted again.
-    let fit = Fit { evaluations: places.len(), ..fit.clone() };
+    let fit = Fit { evaluations: places.len(), replacements: 0, ..fit.clone() };
     let mut model = GpModel::new(GpConfig::default(), 0);
     let (state, _) =
         model.update(&history.selected(places), &mut Memo { fit: Some(fit), ..Memo::default() }, rng)?;

@@ -22,6 +22,8 @@ mod planned;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod sklearn;
 #[cfg(test)]
 mod statistical;

@@ -2,7 +2,7 @@
 
 use super::parse::{Failure, Parser, Part};
 use super::token::Comparison;
-use super::{ExpressionProblem, Node, Type};
+use super::{ExpressionProblem, Names, Node, Type};
 use crate::space::name::nearest;
 use crate::space::{Param, Value};
 
@@ -18,7 +18,8 @@ impl Parser<'_> {
         if matches!(op, Comparison::Equal | Comparison::NotEqual) {
             return self.check_equality(op.sign(), left, right, column);
         }
-        match [left, right].into_iter().find(|part| part.ty != Type::Number) {
+        [left, right].into_iter().try_for_each(Part::check_known)?;
+        match [left, right].into_iter().find(|part| !self.may_be_number(part.ty)) {
             None => Ok(()),
             Some(part) => {
                 let operator = op.sign().to_owned();
@@ -26,6 +27,11 @@ impl Parser<'_> {
                 Err((part.column, ExpressionProblem::WrongType { operator, expected, found }))
             }
         }
+    }
+
+    /// Whether something of this type can be compared by size. A cell that turns out to be none is like one with nothing in it.
+    pub(super) fn may_be_number(&self, ty: Type) -> bool {
+        ty == Type::Number || (ty == Type::Mixed && self.names.is_table())
     }
 
     /// Refuses comparisons that could never be true: of different types, or with text that is no choice.
@@ -36,6 +42,15 @@ impl Parser<'_> {
         right: &Part,
         column: usize,
     ) -> Result<(), Failure> {
+        // A word that names no column is a text, if it is compared with a column of texts.
+        let is_column =
+            |part: &Part| matches!(part.node, Node::Param(_)) && matches!(part.ty, Type::Text | Type::Mixed);
+        if !is_column(right) {
+            left.check_known()?;
+        }
+        if !is_column(left) {
+            right.check_known()?;
+        }
         if left.ty != right.ty && left.ty != Type::Mixed && right.ty != Type::Mixed {
             let (left, right) = (left.ty, right.ty);
             return Err((column, ExpressionProblem::Incomparable { operator, left, right }));
@@ -48,12 +63,30 @@ impl Parser<'_> {
     }
 
     fn check_choice(&self, i: usize, text: &str, column: usize) -> Result<(), Failure> {
-        let words = || choices(&self.params[i]).iter().filter_map(Value::as_str);
-        if words().any(|word| word == text) {
-            return Ok(());
-        }
-        let (name, nearest) = (self.names[i].clone(), nearest(text, words()));
+        let Some(words) = self.names.words(i).filter(|words| !words.contains(&text)) else { return Ok(()) };
+        let (name, nearest) = (self.names.name(i).to_owned(), nearest(text, words));
         Err((column, ExpressionProblem::NeverEqual { name, text: text.to_owned(), nearest }))
+    }
+}
+
+impl Names<'_> {
+    /// All words that the i-th name can be; `None` if it can be any.
+    fn words(&self, i: usize) -> Option<Vec<&str>> {
+        match self {
+            Self::Params { params, .. } => {
+                Some(choices(&params[i]).iter().filter_map(Value::as_str).collect())
+            }
+            Self::Columns(columns) => Some(columns[i].words.iter().map(String::as_str).collect())
+                .filter(|words: &Vec<_>| !words.is_empty()),
+        }
+    }
+
+    /// The type of the i-th name.
+    pub(super) fn type_of(&self, i: usize) -> Type {
+        match self {
+            Self::Params { params, .. } => type_of(&params[i]),
+            Self::Columns(columns) => columns[i].ty,
+        }
     }
 }
 
@@ -65,7 +98,7 @@ fn choices(param: &Param) -> &[Value] {
 }
 
 /// The type of a parameter in an expression.
-pub(super) fn type_of(param: &Param) -> Type {
+pub(in crate::space) fn type_of(param: &Param) -> Type {
     let of_value = |value: &Value| match value {
         Value::Bool(_) => Type::Truth,
         Value::Int(_) | Value::Float(_) => Type::Number,

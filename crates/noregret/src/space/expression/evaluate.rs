@@ -5,13 +5,31 @@ use super::{Builtin, Node};
 use crate::space::encode::float_at;
 use crate::space::{Param, Value};
 
-/// The value of a node at a point.
+/// What a name stands for at the place in question.
+pub(super) trait Place<'a> {
+    /// The value of the i-th name.
+    fn value(&self, i: usize) -> Scalar<'a>;
+}
+
+/// A point of the unit cube.
+pub(super) struct At<'a> {
+    pub(super) params: &'a [Param],
+    pub(super) u: &'a [f64],
+}
+
+impl<'a> Place<'a> for At<'a> {
+    fn value(&self, i: usize) -> Scalar<'a> {
+        parameter(&self.params[i], self.u[i])
+    }
+}
+
+/// The value of a node at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar<'a> {
     Number(f64),
     Text(&'a str),
     Truth(bool),
-    /// The result of comparing with NaN.
+    /// The result of comparing with NaN; a cell with nothing in it.
     Undefined,
 }
 
@@ -43,15 +61,15 @@ impl From<Option<bool>> for Scalar<'_> {
     }
 }
 
-/// Evaluates `node` at `u`.
-pub(super) fn evaluate<'a>(node: &'a Node, params: &'a [Param], u: &[f64]) -> Scalar<'a> {
-    let number = |node: &'a Node| evaluate(node, params, u).number();
-    let truth = |node: &'a Node| evaluate(node, params, u).truth();
+/// Evaluates `node` at a place.
+pub(super) fn evaluate<'a>(node: &'a Node, place: &impl Place<'a>) -> Scalar<'a> {
+    let number = |node: &'a Node| evaluate(node, place).number();
+    let truth = |node: &'a Node| evaluate(node, place).truth();
     match node {
         Node::Number(x) => Scalar::Number(*x),
         Node::Text(text) => Scalar::Text(text),
         Node::Truth(b) => Scalar::Truth(*b),
-        Node::Param(i) => parameter(&params[*i], u[*i]),
+        Node::Param(i) => place.value(*i),
         Node::Negate(x) => Scalar::Number(-number(x)),
         Node::Arithmetic(op, a, b) => Scalar::Number(calculate(*op, number(a), number(b))),
         Node::Call(function, arguments) => Scalar::Number(call(*function, arguments.iter().map(number))),
@@ -59,14 +77,13 @@ pub(super) fn evaluate<'a>(node: &'a Node, params: &'a [Param], u: &[f64]) -> Sc
         Node::And(a, b) => all([a, b].into_iter().map(|x| truth(x))).into(),
         Node::Or(a, b) => any([a, b].into_iter().map(|x| truth(x))).into(),
         Node::Member(x, members) => {
-            let x = evaluate(x, params, u);
-            any(members.iter().map(|member| compare(Comparison::Equal, x, evaluate(member, params, u))))
-                .into()
+            let x = evaluate(x, place);
+            any(members.iter().map(|member| compare(Comparison::Equal, x, evaluate(member, place)))).into()
         }
         Node::Chain(first, links) => {
-            let mut left = evaluate(first, params, u);
+            let mut left = evaluate(first, place);
             all(links.iter().map(|(op, right)| {
-                let right = evaluate(right, params, u);
+                let right = evaluate(right, place);
                 compare(*op, std::mem::replace(&mut left, right), right)
             }))
             .into()

@@ -13,12 +13,14 @@
 
 mod check;
 mod evaluate;
+mod filter;
 mod parse;
 mod token;
 
 use super::Param;
 use super::name::nearest;
-use evaluate::{Scalar, evaluate};
+use evaluate::{At, Scalar, evaluate};
+pub use filter::{Cell, Column, Filter, FilterError};
 use token::{Arithmetic, Comparison};
 
 /// A checked expression, true or false at every point of the space it was compiled for.
@@ -35,17 +37,48 @@ impl Expression {
         names: &[String],
         params: &[Param],
     ) -> Result<Self, (usize, ExpressionProblem)> {
-        Ok(Self { source: source.to_owned(), root: parse::parse(source, names, params)? })
+        Ok(Self { source: source.to_owned(), root: parse::parse(source, Names::Params { names, params })? })
     }
 
     /// Whether the expression is true at the point `u` of the unit cube.
     pub(super) fn holds(&self, params: &[Param], u: &[f64]) -> bool {
-        evaluate(&self.root, params, u) == Scalar::Truth(true)
+        evaluate(&self.root, &At { params, u }) == Scalar::Truth(true)
     }
 
     /// The text it was compiled from.
     pub(super) fn source(&self) -> &str {
         &self.source
+    }
+}
+
+/// What the names in an expression are.
+#[derive(Clone, Copy)]
+enum Names<'a> {
+    /// Parameters of a space.
+    Params { names: &'a [String], params: &'a [Param] },
+    /// Columns of a table.
+    Columns(&'a [Column]),
+}
+
+impl Names<'_> {
+    /// Whether they are columns of a table: people who filter one may write `=`, and words without quotes.
+    fn is_table(&self) -> bool {
+        matches!(self, Self::Columns(_))
+    }
+
+    fn name(&self, i: usize) -> &str {
+        match self {
+            Self::Params { names, .. } => &names[i],
+            Self::Columns(columns) => &columns[i].name,
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let n = match self {
+            Self::Params { names, .. } => names.len(),
+            Self::Columns(columns) => columns.len(),
+        };
+        (0..n).map(|i| self.name(i))
     }
 }
 
@@ -152,6 +185,8 @@ pub enum ExpressionProblem {
     Unexpected { found: String, expected: &'static str },
     #[error("unknown parameter `{name}` (nearest known: `{nearest}`)")]
     UnknownName { name: String, nearest: String },
+    #[error("there is no column `{name}` (nearest known: `{nearest}`)")]
+    UnknownColumn { name: String, nearest: String },
     #[error("unknown function `{name}` (nearest known: `{nearest}`)")]
     UnknownFunction { name: String, nearest: String },
     #[error("`{function}` takes {expected}, not {found}")]
@@ -164,6 +199,8 @@ pub enum ExpressionProblem {
     NeverEqual { name: String, text: String, nearest: String },
     #[error("a constraint must be true or false, such as `x <= 1`, not {found}")]
     NotATruth { found: Type },
+    #[error("a filter must be true or false, such as `value < 1`, not {found}")]
+    NotAFilter { found: Type },
     #[error("the expression goes on for more than {limit} words and signs")]
     TooLong { limit: usize },
     #[error("the expression is nested more than {limit} deep")]

@@ -1,9 +1,7 @@
 //! From tokens to a checked tree, by operator precedence (Pratt 1973), with types checked on the way up.
 
-use super::check::type_of;
 use super::token::{Arithmetic, Infix, Token, tokens};
-use super::{Builtin, ExpressionProblem, Node, Type};
-use crate::space::Param;
+use super::{Builtin, ExpressionProblem, Names, Node, Type};
 use crate::space::name::nearest;
 
 /// Deepest nesting of parentheses and prefixes; each level costs a few stack frames.
@@ -25,14 +23,16 @@ mod power {
 }
 
 /// Parses a whole expression, which must be true or false.
-pub(super) fn parse(source: &str, names: &[String], params: &[Param]) -> Result<Node, Failure> {
-    let mut parser = Parser { tokens: tokens(source)?, at: 0, depth: 0, names, params };
+pub(super) fn parse(source: &str, names: Names<'_>) -> Result<Node, Failure> {
+    let mut parser = Parser { tokens: tokens(source, names.is_table())?, at: 0, depth: 0, names };
     let whole = parser.expression(power::LOOSEST)?;
     if *parser.peek() != Token::End {
         return Err(parser.unexpected("an operator"));
     }
+    whole.check_known()?;
     match whole.ty {
         Type::Truth => Ok(whole.node),
+        found if parser.names.is_table() => Err((whole.column, ExpressionProblem::NotAFilter { found })),
         found => Err((whole.column, ExpressionProblem::NotATruth { found })),
     }
 }
@@ -42,15 +42,26 @@ pub(super) struct Part {
     pub(super) node: Node,
     pub(super) ty: Type,
     pub(super) column: usize,
+    /// It is a word that names nothing: a text at most.
+    unknown: Option<Box<ExpressionProblem>>,
 }
 
 impl Part {
     fn new(node: Node, ty: Type, column: usize) -> Self {
-        Self { node, ty, column }
+        Self { node, ty, column, unknown: None }
+    }
+
+    /// Refuses a word that names nothing.
+    pub(super) fn check_known(&self) -> Result<(), Failure> {
+        match &self.unknown {
+            None => Ok(()),
+            Some(problem) => Err((self.column, (**problem).clone())),
+        }
     }
 
     /// The node, if it has the type that `operator` needs.
     fn expect(self, expected: Type, operator: &str) -> Result<Node, Failure> {
+        self.check_known()?;
         if self.ty == expected {
             return Ok(self.node);
         }
@@ -71,8 +82,7 @@ pub(super) struct Parser<'a> {
     tokens: Vec<(usize, Token)>,
     at: usize,
     depth: usize,
-    pub(super) names: &'a [String],
-    pub(super) params: &'a [Param],
+    pub(super) names: Names<'a>,
 }
 
 impl Parser<'_> {
@@ -184,10 +194,15 @@ impl Parser<'_> {
         if *self.peek() == Token::Open {
             return self.call(&name, column);
         }
-        if let Some(i) = self.names.iter().position(|known| *known == name) {
-            return Ok(Part::new(Node::Param(i), type_of(&self.params[i]), column));
+        if let Some(i) = self.names.iter().position(|known| known == name) {
+            return Ok(Part::new(Node::Param(i), self.names.type_of(i), column));
         }
-        let nearest = nearest(&name, self.names.iter().map(String::as_str));
+        let nearest = nearest(&name, self.names.iter());
+        if self.names.is_table() {
+            let problem = ExpressionProblem::UnknownColumn { name: name.clone(), nearest };
+            let unknown = Some(Box::new(problem));
+            return Ok(Part { unknown, ..Part::new(Node::Text(name), Type::Text, column) });
+        }
         Err((column, ExpressionProblem::UnknownName { name, nearest }))
     }
 

@@ -106,8 +106,8 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Splits `source` into tokens with their columns (from 1), closed by [`Token::End`].
-pub(super) fn tokens(source: &str) -> Result<Vec<(usize, Token)>, (usize, ExpressionProblem)> {
+/// Splits `source` into tokens with their columns (from 1), closed by [`Token::End`]. `single`: whether `=` will do for `==`.
+pub(super) fn tokens(source: &str, single: bool) -> Result<Vec<(usize, Token)>, (usize, ExpressionProblem)> {
     let chars: Vec<char> = source.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -119,7 +119,12 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(usize, Token)>, (usize, Expres
         if tokens.len() == MAX_TOKENS {
             return Err((at + 1, ExpressionProblem::TooLong { limit: MAX_TOKENS }));
         }
-        let (token, length) = token(&chars[at..]).map_err(|problem| (at + 1, problem))?;
+        let (token, length) = match token(&chars[at..]) {
+            Err(ExpressionProblem::SingleEquals) if single => {
+                (Token::Infix(Infix::Compare(Comparison::Equal)), 1)
+            }
+            found => found.map_err(|problem| (at + 1, problem))?,
+        };
         tokens.push((at + 1, token));
         at += length;
     }
@@ -213,7 +218,7 @@ mod tests {
     use super::*;
 
     fn one(source: &str) -> Token {
-        let found = tokens(source).unwrap();
+        let found = tokens(source, false).unwrap();
         assert_eq!(found.len(), 2, "{found:?}");
         found[0].1.clone()
     }
@@ -232,13 +237,14 @@ mod tests {
 
     #[test]
     fn columns_count_characters_from_one() {
-        let columns: Vec<usize> = tokens("ä <= -1").unwrap().into_iter().map(|(column, _)| column).collect();
+        let columns: Vec<usize> =
+            tokens("ä <= -1", false).unwrap().into_iter().map(|(column, _)| column).collect();
         assert_eq!(columns, [1, 3, 6, 7, 8]);
     }
 
     #[test]
     fn what_is_no_token_is_told() {
-        let problem = |source: &str| tokens(source).unwrap_err();
+        let problem = |source: &str| tokens(source, false).unwrap_err();
         assert_eq!(problem("x = 1"), (3, ExpressionProblem::SingleEquals));
         assert_eq!(problem("x & y"), (3, ExpressionProblem::UnexpectedCharacter { found: '&' }));
         assert_eq!(problem("'ab"), (1, ExpressionProblem::Unclosed { quote: '\'' }));

@@ -1,9 +1,12 @@
 //! Exact Gaussian processes: kernels, posterior, hyperparameters, functions drawn from the posterior.
 
+mod averages;
 pub mod candidates;
+mod draws;
 pub mod fit;
 pub mod hyperparameters;
 pub mod kernel;
+pub(crate) mod left_out;
 pub mod local;
 pub mod path;
 pub mod posterior;

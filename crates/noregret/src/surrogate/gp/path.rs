@@ -340,6 +340,16 @@ impl<'a> Path<'a> {
         (0..points.len()).into_par_iter().map(|i| self.value(&points.point(i))).collect()
     }
 
+    /// The draw of the prior alone at every point of a set.
+    pub(super) fn prior_values(&self, points: &Points) -> Vec<f64> {
+        evaluate(&self.prior, points, points.len())
+    }
+
+    /// The weights of the data in the correction of that draw.
+    pub(super) fn correction(&self) -> &[f64] {
+        &self.correction
+    }
+
     /// The function at the candidates, without any kernel evaluation.
     pub fn values_at(&self, candidates: &Candidates) -> Vec<f64> {
         let mut values = evaluate(&self.prior, candidates.points(), candidates.len());

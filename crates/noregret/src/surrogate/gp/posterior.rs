@@ -189,7 +189,7 @@ impl Gp {
     }
 
     /// `k alpha` for the covariances of `m` points with the data.
-    fn weighed(&self, k: &[f64], m: usize) -> Vec<f64> {
+    pub(super) fn weighed(&self, k: &[f64], m: usize) -> Vec<f64> {
         let mut mean = vec![0.0; m];
         if m > 0 && !self.is_empty() {
             let observed = MatRef::from_column_major_slice(k, m, self.len()).subcols(0, self.observed);
@@ -201,7 +201,7 @@ impl Gp {
     }
 
     /// `k(set, X)`, column-major `m x n`. Long loops run over whichever of the two sets is larger.
-    fn cross_covariance(&self, set: &Points) -> Vec<f64> {
+    pub(super) fn cross_covariance(&self, set: &Points) -> Vec<f64> {
         let (m, n) = (set.len(), self.len());
         let mut k = vec![0.0; m * n];
         if m >= FEW {

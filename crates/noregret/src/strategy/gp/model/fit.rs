@@ -36,12 +36,15 @@ pub(crate) fn fit_if_due(config: &GpConfig, history: &History, memo: &mut Memo, 
 }
 
 /// A fit is due when the evaluations have grown by the share `refit_growth` since the last one: the fits' costs then
-/// form a geometric series, whose sum is a constant factor of the last.
+/// form a geometric series, whose sum is a constant factor of the last. After a value was replaced it is due at once: a mistyped value may
+/// have been larger than all others by orders, and units and hyperparameters were fitted to it.
 pub(super) fn is_due(config: &GpConfig, history: &History, last: Option<&Fit>) -> bool {
     let Some(fit) = last else { return true };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let growth = (fit.evaluations as f64 * config.refit_growth) as usize;
-    history.len() >= fit.evaluations.saturating_add(growth.max(1)) || history.len() < fit.evaluations
+    history.len() >= fit.evaluations.saturating_add(growth.max(1))
+        || history.len() < fit.evaluations
+        || history.replacements() != fit.replacements
 }
 
 /// Fits hyperparameters to the whole history, starting where the last fit ended.
@@ -64,7 +67,8 @@ fn fit(config: &GpConfig, history: &History, last: Option<&Fit>, seed: u64) -> F
     } else {
         (config.start(&kernel), 0)
     };
-    Fit { evaluations: history.len(), units, hyperparameters, seed, likelihoods }
+    let (evaluations, replacements) = (history.len(), history.replacements());
+    Fit { evaluations, units, hyperparameters, seed, likelihoods, replacements }
 }
 
 /// The maximization of the posterior of the hyperparameters.
