@@ -26,8 +26,7 @@ export function dashboardTests(stage) {
       const numbers = asked.map(({ number }) => number)
       await run('tell', ...place, String(numbers[0]), '0.81')
       const dashboard = await Running.start('dashboard', ...place, '--no-open')
-      const bundle = process.env.NOREGRET_PAGE
-      const proxy = bundle ? await inFrontOf(() => dashboard.address, bundle) : null
+      const proxy = process.env.NOREGRET_PAGE ? await inFrontOf(() => dashboard.address) : null
       const base = proxy?.address ?? dashboard.address
       const visitor = await Visitor.make(stage.now.browser, base, { expected: [403] })
       try {

@@ -2,7 +2,7 @@
 //
 //   NOREGRET_BINARIES=../target/debug npm run screenshots [-- FOLDER]
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -67,18 +67,8 @@ async function work(api, worker, random) {
   }
 }
 
-async function fill(api) {
-  await Promise.all(
-    ['gpu-1@north/0', 'gpu-2@north/0', 'gpu-7@south/0'].map((worker, i) => work(api, worker, chance(20 + i))),
-  )
-  // Something runs and something waits while the pictures are taken.
-  for (const worker of ['gpu-1@north/0', 'gpu-2@north/0']) await api.ask('network', 1, worker)
-  const queued = { lr: 2e-3, layers: 5, momentum: 0.4, optimizer: 'lion', nesterov: true }
-  await api.post('/studies/network/trials:enqueue', { points: [queued] })
-  await api.post('/studies/network:annotate', {
-    tags: ['baseline'],
-    note: 'Small images, ten epochs at most',
-  })
+/** What `network` is compared with, at once. */
+async function others(api) {
   for (let told = 0; told < 16; ) {
     for (const trial of await api.ask('alloys', 4, 'furnace')) {
       await api.tell('alloys', trial.number, { value: hardness(trial.params), worker: 'furnace' })
@@ -98,10 +88,26 @@ async function fill(api) {
   }
 }
 
+/** `network`, as long as it takes: its history begins now. */
+async function network(api, file) {
+  await api.make(await readFile(file, 'utf8'))
+  await Promise.all(
+    ['gpu-1@north/0', 'gpu-2@north/0', 'gpu-7@south/0'].map((worker, i) => work(api, worker, chance(20 + i))),
+  )
+  // Something runs and something waits while the pictures are taken.
+  for (const worker of ['gpu-1@north/0', 'gpu-2@north/0']) await api.ask('network', 1, worker)
+  const queued = { lr: 2e-3, layers: 5, momentum: 0.4, optimizer: 'lion', nesterov: true }
+  await api.post('/studies/network/trials:enqueue', { points: [queued] })
+  await api.post('/studies/network:annotate', {
+    tags: ['baseline'],
+    note: 'Small images, ten epochs at most',
+  })
+}
+
 const folder = await mkdtemp(join(tmpdir(), 'noregret-pictures-'))
 let [server, browser, proxy] = []
 try {
-  const files = [await studyFile(folder, 'network', PLANNED, 4), await poolFile(folder)]
+  const files = [await poolFile(folder)]
   for (const seed of [1, 2, 3])
     for (const [name, algorithm] of [
       ['bayes', 'auto'],
@@ -117,9 +123,10 @@ try {
     '127.0.0.1:0',
   )
   const api = new Api(server.address, server.said.token)
-  await fill(api)
+  await others(api)
+  await network(api, await studyFile(folder, 'network', PLANNED, 4))
   const best = (await api.get('/studies/network')).best_observed.number
-  if (process.env.NOREGRET_PAGE) proxy = await inFrontOf(() => server.address, process.env.NOREGRET_PAGE)
+  if (process.env.NOREGRET_PAGE) proxy = await inFrontOf(() => server.address)
   browser = await launch()
   await mkdir(FOLDER, { recursive: true })
   for (const dark of [false, true]) {
