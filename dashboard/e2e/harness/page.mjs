@@ -1,5 +1,6 @@
 // Chromium, and pages whose every fault is noticed.
 
+import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
 /** How long a page may take to show something, in milliseconds, where no speed is promised. */
@@ -7,8 +8,13 @@ export const PATIENCE = 20_000
 
 /** Starts the browser: with a new folder for its data, which goes with it, and no way to other hosts. */
 export function launch() {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(executablePath))
+    throw new Error(
+      `there is no ${executablePath}: on Debian, apt-get install chromium; CHROMIUM names another`,
+    )
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',
