@@ -46,7 +46,7 @@ export function mapTests(stage) {
         close(trial.params.momentum, Number(point.momentum))
         assert.equal(trial.params.layers, Number(point.layers))
         assert.equal(trial.params.optimizer, point.optimizer)
-        await page.getByText('Queued by a person').waitFor()
+        await page.getByText('A person chose this point').waitFor()
 
         await visitor.open('#/study/network/trials')
         await page
