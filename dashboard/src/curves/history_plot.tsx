@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { color, colors } from '../app/theme.ts'
-import { timeTicks } from '../charts/ticks.ts'
+import { logTicks, timeTicks } from '../charts/ticks.ts'
 import { count, number } from '../words/numbers.ts'
 import { duration } from '../words/times.ts'
 import { type Against, type HistorySeries, limitsOf, rightEnd } from './series.ts'
@@ -156,7 +156,8 @@ function options(
       },
       y: {
         distr: log ? 3 : 1,
-        range: () => limitsOfY(latest.current),
+        // The axis of this plot, whatever the next one will have.
+        range: () => limitsOfY({ ...latest.current, log }),
       },
     },
     axes: [
@@ -185,12 +186,10 @@ function options(
         ...axis,
         size: (_self: uPlot, values: string[] | null) =>
           18 + 7 * Math.max(3, ...(values ?? []).map((text) => text?.length ?? 0)),
-        values: (_self: uPlot, splits: number[]) =>
-          splits.map((value) => (value === null ? '' : number(value, 6))),
+        values: (_self: uPlot, splits: number[]) => splits.map((value) => number(value, 6)),
+        // uPlot's own marks never end if a logarithmic axis begins at an odd number.
         ...(log
-          ? {
-              filter: (_self: uPlot, splits: number[]) => labelled(splits),
-            }
+          ? { splits: (_self: uPlot, _axis: number, min: number, max: number) => logMarks(min, max) }
           : {}),
       } as uPlot.Axis,
     ],
@@ -248,6 +247,8 @@ function limitsOfX({ series, against, planned }: HistoryPlotProps): [number, num
 
 function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
   let [low, high] = range ?? limitsOf(series)
+  // A logarithmic axis without a positive end would have marks without end.
+  if (log && !(low > 0 && high < Infinity)) [low, high] = positiveLimits(series)
   if (low === high)
     [low, high] = log
       ? [low / 2, high * 2]
@@ -260,15 +261,14 @@ function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
   return [low - room, high + room]
 }
 
-/** Marks of a logarithmic axis that get a label: all of them where there are few. */
-function labelled(splits: number[]): (number | null)[] {
-  const few = splits.length <= 10
-  return splits.map((value) => (few || isRound(value) ? value : null))
-}
+/** Values at which a logarithmic axis has its marks. */
+const logMarks = (min: number, max: number): number[] =>
+  logTicks(min, max, 6).map((tick) => Number((min * (max / min) ** tick.place).toPrecision(6)))
 
-const isRound = (value: number): boolean => {
-  const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9)
-  return [1, 2, 5].some((n) => Math.abs(lead - n) < 1e-6)
+function positiveLimits(series: HistorySeries): [number, number] {
+  const positive = series.value.filter((value): value is number => value !== null && value > 0)
+  if (positive.length === 0) return [1, 10]
+  return [positive.reduce((a, b) => Math.min(a, b)), positive.reduce((a, b) => Math.max(a, b))]
 }
 
 /** The same unit for all marks of an axis, which the largest decides. */

@@ -10,10 +10,6 @@ import { Enqueue, enqueueing } from './enqueue.tsx'
 export function StudyActions({ study, open }: { study: Study; open: OpenStudy }) {
   const [editing, setEditing] = useState(false)
   const [error, setError] = useState<string>('')
-  const history = open.history.value
-  const planned = history?.planned ?? study.trials
-  const done =
-    history && planned !== null ? history.counts.complete + history.counts.failed >= planned : study.done
   const pause = async () => {
     setError('')
     try {
@@ -35,7 +31,12 @@ export function StudyActions({ study, open }: { study: Study; open: OpenStudy })
           <button type="button" class="plain" onClick={() => (enqueueing.value = {})}>
             Enqueue …
           </button>
-          <button type="button" class="plain" onClick={() => void pause()} disabled={done && !study.paused}>
+          <button
+            type="button"
+            class="plain"
+            onClick={() => void pause()}
+            disabled={study.done && !study.paused}
+          >
             {study.paused ? 'Go on' : 'Pause'}
           </button>
           <button type="button" class="plain" onClick={() => setEditing(true)}>

@@ -166,15 +166,6 @@ function Attributes({ trial }: { trial: Trial }) {
   )
 }
 
-const KINDS: Record<string, string> = {
-  design: 'First points',
-  exploration: 'Exploration',
-  refinement: 'Refinement',
-  balance: 'Balance',
-  queued: 'Queued by a person',
-  added: 'A result from elsewhere',
-}
-
 function Reasons({ study, why }: { study: Study; why: Why }) {
   const facts: [string, unknown][] = []
   if (why.mean !== undefined) {
@@ -202,9 +193,7 @@ function Reasons({ study, why }: { study: Study; why: Why }) {
   if (why.algorithm) facts.push(['Algorithm', why.algorithm])
   return (
     <Panel title="Why this point was chosen">
-      <p>
-        <strong>{KINDS[why.kind] ?? why.kind}.</strong> {why.summary}
-      </p>
+      <p>{why.summary}</p>
       <dl class="pairs">
         {facts.map(([name, value]) => (
           <>
@@ -265,11 +254,12 @@ function Timeline({ story }: { story: Story }) {
 
 /** Numbers have too many digits for a line, and moments are read on a clock; everything else stays. */
 function shortened(detail: string): string {
-  const value = Number(detail)
-  if (detail.trim() !== '' && Number.isFinite(value)) return number(value, 6)
-  return detail.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) =>
-    new Date(moment).toLocaleTimeString(undefined, { timeStyle: 'medium' }),
-  )
+  const short = (digits: string) => number(Number(digits), 6)
+  return detail
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) =>
+      new Date(moment).toLocaleTimeString(undefined, { timeStyle: 'medium' }),
+    )
+    .replace(/-?\d*\.\d{6,}(e[-+]?\d+)?/gi, short)
 }
 
 function table(trial: Trial): string {
