@@ -30,7 +30,11 @@ const VIEWS = [
   ['trial', (best) => `#/study/network/trial/${best}`],
   ['map', '#/study/network/map?x=lr&y=momentum'],
   ['panels', '#/study/network/map?x=lr&y=layers&panel=optimizer'],
-  ['parallel', '#/study/network/parallel'],
+  [
+    'parallel',
+    '#/study/network/parallel',
+    (page) => page.getByRole('button', { name: 'Best tenth' }).click(),
+  ],
   ['importance', '#/study/network/importance'],
   ['trust', '#/study/network/trust'],
   ['workers', '#/study/network/workers'],
@@ -136,9 +140,10 @@ try {
       height: HEIGHT[0],
     })
     await visitor.logIn(server.said.token)
-    for (const [name, hash] of VIEWS) {
+    for (const [name, hash, act] of VIEWS) {
       await visitor.page.setViewportSize({ width: WIDTH, height: HEIGHT[0] })
       await visitor.open(typeof hash === 'string' ? hash : hash(best))
+      await act?.(visitor.page)
       const tall = await visitor.page.evaluate(() => document.documentElement.scrollHeight)
       const height = Math.min(Math.max(tall, HEIGHT[0]), HEIGHT[1])
       await visitor.page.setViewportSize({ width: WIDTH, height })
