@@ -2,21 +2,27 @@
 //
 //   node build.mjs            once
 //   node build.mjs --watch    again with every change
+//   node build.mjs --out FOLDER --most BYTES    elsewhere, with another limit: for tests
 
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { context } from 'esbuild'
 
+const option = (name, otherwise) => {
+  const place = process.argv.indexOf(name)
+  return place < 0 ? otherwise : (process.argv[place + 1] ?? otherwise)
+}
+
 /** All that a browser loads for the page, compressed: more than this is a mistake. */
-const MOST = 150_000
+const MOST = Number(option('--most', 150_000))
 /** What the server of a report puts its data in place of. */
 const MARKER = '__NOREGRET_DATA__'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const dist = join(here, 'dist')
+const dist = resolve(option('--out', join(here, 'dist')))
 const packed = (bytes) => gzipSync(bytes, { level: 9 })
 
 async function write(result) {
@@ -25,7 +31,8 @@ async function write(result) {
   if (!script || !style) throw new Error('the bundle has no script or no style')
   const html = await readFile(join(here, 'src/index.html'), 'utf8')
 
-  await rm(dist, { recursive: true, force: true })
+  // Only what this writes is taken away: the folder is the caller's.
+  await rm(join(dist, 'assets'), { recursive: true, force: true })
   await mkdir(join(dist, 'assets'), { recursive: true })
   let size = 0
   const asset = async (ending, bytes) => {
@@ -61,7 +68,7 @@ function page(html, head, end) {
 /** One file, which needs no other. */
 function report(html, script, style) {
   // Neither may hold the end of its own element, and the marker must be there once.
-  const js = script.replace(/<\/script/gi, '<\\/script').replaceAll(MARKER, '__NOREGRET_" + "DATA__')
+  const js = script.replace(/<\/script/gi, '<\\/script')
   if (/<\/style/i.test(style)) throw new Error('the style ends itself')
   const made = page(
     html,

@@ -8,6 +8,7 @@
 import { after, before, describe } from 'node:test'
 import { accessTests } from './access.mjs'
 import { dashboardTests } from './dashboard.mjs'
+import { fileTests } from './files.mjs'
 import { Stage } from './harness/stage.mjs'
 import { liveTests } from './live.mjs'
 import { mapTests } from './map.mjs'
@@ -29,6 +30,7 @@ describe('the page', { timeout: 10 * LIMIT }, () => {
   liveTests(stage)
   tableTests(stage)
   mapTests(stage)
+  fileTests(stage)
   writingTests(stage)
   accessTests(stage)
   dashboardTests(stage)

@@ -16,12 +16,17 @@ export function dashboardTests(stage) {
       const file = await studyFile(stage.now.folder, 'local', 20)
       const storage = `sqlite:///${join(stage.now.folder, 'local.db')}`
       const place = [file, '--storage', storage]
-      const asked = JSON.parse(await run('ask', ...place, '-n', '4', '--json'))
-      const numbers = (asked.trials ?? asked).map(({ number }) => number)
+      // An object a line.
+      const ask = async (n) =>
+        (await run('ask', ...place, '-n', String(n), '--json'))
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+      const asked = await ask(4)
+      const numbers = asked.map(({ number }) => number)
       await run('tell', ...place, String(numbers[0]), '0.81')
       const dashboard = await Running.start('dashboard', ...place, '--no-open')
-      const bundle = process.env.NOREGRET_PAGE
-      const proxy = bundle ? await inFrontOf(() => dashboard.address, bundle) : null
+      const proxy = process.env.NOREGRET_PAGE ? await inFrontOf(() => dashboard.address) : null
       const base = proxy?.address ?? dashboard.address
       const visitor = await Visitor.make(stage.now.browser, base, { expected: [403] })
       try {
@@ -38,8 +43,8 @@ export function dashboardTests(stage) {
         // From the command line, while the dashboard looks.
         await run('tell', ...place, String(numbers[1]), '0.42')
         await page.locator('main .lead').filter({ hasText: '0.42' }).waitFor()
-        const more = JSON.parse(await run('ask', ...place, '-n', '1', '--json'))
-        assert.equal((more.trials ?? more).length, 1)
+        const more = await ask(1)
+        assert.equal(more.length, 1)
 
         const refused = await page.evaluate(async () => {
           const headers = { 'Content-Type': 'application/json', 'X-Noregret': 'page' }

@@ -38,7 +38,7 @@ export function tableTests(stage) {
         assert.equal(await alert.locator('mark').textContent(), 'lrr')
         assert.match(await alert.innerText(), /`?lr`?\b/, 'what would be right')
         await box.fill('value <')
-        await alert.filter({ hasText: /column \d/ }).waitFor()
+        await alert.filter({ hasText: /column \d/i }).waitFor()
         await box.fill('value < 0.5')
         await alert.waitFor({ state: 'detached' })
         await page

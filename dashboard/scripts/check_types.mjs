@@ -42,8 +42,11 @@ for (const [, name, body] of source.matchAll(/export interface (\w+) \{\n([\s\S]
 console.log(`${compared} types compared, ${faults} faults`)
 process.exitCode = faults === 0 ? 0 : 1
 
+/** Whether null will do; what has no type may be anything. */
 function isNullable(property) {
   return (
+    property === true ||
+    !('type' in property || 'anyOf' in property || '$ref' in property) ||
     (Array.isArray(property.type) && property.type.includes('null')) ||
     (property.anyOf ?? []).some((one) => one.type === 'null')
   )

@@ -93,6 +93,11 @@ describe('fold', () => {
     expect(history.planned).toBe(20)
   })
 
+  test('the study is asked for again when it may be done', () => {
+    const { said } = folded([asked(0, 3), ...[0, 1, 2].map((number) => ({ told: { number, value: 1 } }))])
+    expect(said).toEqual([':0,1,2', ':0', ':1', 'study:2'])
+  })
+
   test('what was there before is not changed', () => {
     const before = structuredClone(empty)
     fold(empty, { position: 9, time: '2026-11-18T06:00:09Z', event: asked(0, 3) as never }, 'minimize')

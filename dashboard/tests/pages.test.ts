@@ -46,7 +46,7 @@ describe('pages of trials', () => {
     expect(pages.row(PAGE)?.number).toBe(PAGE)
     pages.want(1990, 2600)
     await vi.advanceTimersByTimeAsync(20)
-    expect(asked).toEqual([0, PAGE, 1800])
+    expect(asked).toEqual([0, PAGE, 1900])
   })
 
   test('who scrolls on does not wait for what was on the way', async () => {

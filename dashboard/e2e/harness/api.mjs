@@ -27,6 +27,13 @@ export class Api {
     return answered(await this.send('POST', path, body), path)
   }
 
+  /** Makes a study of the text of a study file. */
+  async make(text) {
+    const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/toml' }
+    const made = await fetch(`${this.address}/api/v1/studies`, { method: 'POST', headers, body: text })
+    return answered(made, '/studies')
+  }
+
   /** Takes trials to evaluate. */
   async ask(study, n, worker) {
     return (await this.post(`/studies/${study}/trials:ask`, { n, worker, lease: 600, beyond: true })).trials

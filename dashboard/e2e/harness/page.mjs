@@ -1,5 +1,6 @@
 // Chromium, and pages whose every fault is noticed.
 
+import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
 /** How long a page may take to show something, in milliseconds, where no speed is promised. */
@@ -7,8 +8,13 @@ export const PATIENCE = 20_000
 
 /** Starts the browser: with a new folder for its data, which goes with it, and no way to other hosts. */
 export function launch() {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(executablePath))
+    throw new Error(
+      `there is no ${executablePath}: on Debian, apt-get install chromium; CHROMIUM names another`,
+    )
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -40,6 +46,8 @@ export class Visitor {
     visitor.faults = []
     visitor.expected = new Set(expected)
     visitor.away = false
+    /** Requests under way, but for those that never end: the events. */
+    visitor.pending = new Set()
     visitor.context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
@@ -73,8 +81,11 @@ export class Visitor {
         return
       this.faults.push(`console: ${message.text()} (${message.location().url})`)
     })
+    for (const end of ['requestfinished', 'requestfailed'])
+      page.on(end, (request) => this.pending.delete(request))
     page.on('request', (request) => {
       const address = request.url()
+      if (request.resourceType() !== 'eventsource') this.pending.add(request)
       if (/^(data|blob):/.test(address) || address === this.base || address.startsWith(`${this.base}/`))
         return
       this.faults.push(`a request to another place: ${address}`)
@@ -111,18 +122,16 @@ export class Visitor {
 
   /** Waits until the view at an address has loaded all that it asks for. */
   async settled(hash) {
-    await this.page.waitForFunction(
-      (wanted) => {
+    const is = () =>
+      this.page.evaluate((wanted) => {
         if (wanted !== undefined && !location.hash.startsWith(wanted)) return false
         const view = document.querySelector('section.view')
-        return (
-          view !== null &&
-          document.querySelector('[aria-busy="true"]') === null &&
-          !document.querySelector('main').textContent.includes('Loading …')
-        )
-      },
-      hash,
-      { timeout: PATIENCE },
+        const busy = document.querySelector('[aria-busy="true"]')
+        return view !== null && busy === null && !/Loading …/.test(document.querySelector('main').textContent)
+      }, hash)
+    await until(
+      async () => this.pending.size === 0 && (await is()) && this.pending.size === 0,
+      `${hash} is there`,
     )
   }
 

@@ -52,8 +52,8 @@ export class Stage {
     )
     this.port = Number(new URL(this.server.address).port)
     this.api = new Api(this.server.address, this.tokens.admin)
-    const bundle = process.env.NOREGRET_PAGE
-    if (bundle && !this.proxy) this.proxy = await inFrontOf(() => `http://127.0.0.1:${this.port}`, bundle)
+    if (process.env.NOREGRET_PAGE && !this.proxy)
+      this.proxy = await inFrontOf(() => `http://127.0.0.1:${this.port}`)
     /** Where the page is. */
     this.base = this.proxy?.address ?? this.server.address
   }

@@ -3,13 +3,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const NETWORK = (name, trials, seed) => `
+const NETWORK = (name, trials, seed, algorithm) => `
 [study]
 name = "${name}"
 direction = "minimize"
 trials = ${trials}
 batch = 3
 seed = ${seed}
+algorithm = "${algorithm}"
 
 [objective]
 command = ["true"]
@@ -41,12 +42,18 @@ file = "alloys.csv"
 id = "name"
 `
 
-/** The loss of a made-up network: small near lr 3e-3, four layers, adam, and momentum near 0.9. */
+/** The loss of a made-up network: momentum makes steps longer, and each optimizer wants its own; deep networks want small ones. */
 export function loss({ lr, layers, momentum, optimizer, nesterov }) {
-  const rate = Math.log10(lr) + 2.5
-  const kind = { adam: 0, lion: 0.12, sgd: 0.3 }[optimizer]
-  const speed = optimizer === 'sgd' ? 0.4 * (momentum - 0.9) ** 2 : 0.05 * (momentum - 0.5) ** 2
-  return 0.21 + 0.16 * rate ** 2 + 0.02 * (layers - 4) ** 2 + kind + speed + (nesterov ? -0.02 : 0)
+  const step =
+    Math.log10(lr / (1 - momentum)) + { adam: 2.1, lion: 2.8, sgd: 1 }[optimizer] + 0.08 * (layers - 4)
+  const kind = { adam: 0, lion: 0.03, sgd: 0.11 }[optimizer]
+  return (
+    0.18 +
+    0.3 * (1 - Math.exp(-0.8 * step ** 2)) +
+    0.012 * (layers - 5) ** 2 +
+    kind -
+    (nesterov ? 0.02 * momentum : 0)
+  )
 }
 
 export const hardness = ({ copper, nickel, silicon }) =>
@@ -61,9 +68,9 @@ export function* chance(seed) {
 }
 
 /** Writes a study file into a folder; returns its path. */
-export async function studyFile(folder, name, trials = 60, seed = 1) {
+export async function studyFile(folder, name, trials = 60, seed = 1, algorithm = 'auto') {
   const path = join(folder, `${name}.toml`)
-  await writeFile(path, NETWORK(name, trials, seed))
+  await writeFile(path, NETWORK(name, trials, seed, algorithm))
   return path
 }
 

@@ -1,7 +1,7 @@
 import { normalizedKey, requestKey } from './canonical.ts'
 
-/** The marker that a bundle has in place of data. */
-const MARKER = '__NOREGRET_DATA__'
+/** The marker that a bundle has in place of data; not in one piece, since the marker must be in a report once. */
+const MARKER = /^__NOREGRET_[A-Z]+__$/
 
 let answers: Map<string, unknown> | null | undefined
 
@@ -14,7 +14,7 @@ function embedded(): Map<string, unknown> | null {
 /** Reads the data of a report; null if there are none. */
 export function read(text: string): Map<string, unknown> | null {
   const trimmed = text.trim()
-  if (trimmed === '' || trimmed === MARKER) return null
+  if (trimmed === '' || MARKER.test(trimmed)) return null
   const object = JSON.parse(trimmed) as Record<string, unknown>
   return new Map(Object.entries(object).map(([key, answer]) => [normalizedKey(key), answer]))
 }

@@ -86,8 +86,16 @@ export function fold(history: History, event: LogEvent, direction: Direction): F
       said.historyChanged = true
   }
   clamp(next.counts)
+  if (mayBeDone(kind, next)) said.studyChanged = true
   if (next.number.length > MOST_POINTS) said.historyChanged = true
   return said
+}
+
+/** Only the server knows whether a study is done: it may stop before its last trial, or leave out results from elsewhere. */
+function mayBeDone(kind: string, { counts, planned }: History): boolean {
+  if (!['told', 'failed', 'added'].includes(kind)) return false
+  const isLast = planned !== null && counts.complete + counts.failed >= planned
+  return isLast || (counts.running === 0 && counts.waiting === 0)
 }
 
 function end(

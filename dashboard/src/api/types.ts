@@ -348,7 +348,7 @@ export interface Pause {
 
 /** Put a study away, or take it out again. */
 export interface Archive {
-  archived: boolean
+  archived?: boolean
 }
 
 /** A corrected result. */

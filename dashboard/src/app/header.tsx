@@ -118,11 +118,10 @@ function Facts() {
   const counts = history?.counts ?? study.counts
   const planned = history?.planned ?? study.trials
   const ended = counts.complete + counts.failed
-  const done = planned !== null && ended >= planned
   const state = {
     archived: study.archived,
     paused: study.paused ?? false,
-    done,
+    done: study.done,
     running: counts.running,
     ended,
   }

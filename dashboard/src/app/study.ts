@@ -8,11 +8,11 @@ import { checkSession, isStill, noticeRefusal } from './session.ts'
 /** Points of a history, thinned by the server. */
 const POINTS = 2000
 /** How long events are gathered before the page changes: a busy study has many. */
-const GATHERED = 250
+const GATHERED = 150
 /** How long to wait before asking again for what events do not say, in milliseconds: it costs the server something. */
 const SETTLED = 800
 /** Views of the log alone are asked again this often at most: what happened is to be seen within a second. */
-const SOON = 600
+const SOON = 700
 /** Views that a model answers are asked again this often at most. */
 const SLOWLY = 4000
 
@@ -137,14 +137,26 @@ function opened(name: string): OpenStudy {
         (event) => !('renewed' in event.event || 'claimed' in event.event || 'requested' in event.event),
       )
     ) {
-      later('beat', SOON, () => {
-        beat.value = position.peek()
-      })
-      later('pace', SLOWLY, () => {
-        pace.value = position.peek()
+      stir()
+    }
+  }
+
+  /** Lets views ask again: at once if they have not for a while, and not while nobody looks. */
+  const stir = () => {
+    if (document.hidden) return
+    for (const [what, signal, every] of [
+      ['beat', beat, SOON],
+      ['pace', pace, SLOWLY],
+    ] as const) {
+      const rest = every - (Date.now() - (stirred.get(what) ?? 0))
+      later(what, Math.max(rest, 0), () => {
+        stirred.set(what, Date.now())
+        signal.value = position.peek()
       })
     }
   }
+  const stirred = new Map<string, number>()
+  document.addEventListener('visibilitychange', stir)
 
   const load = async () => {
     error.value = undefined
@@ -212,6 +224,7 @@ function opened(name: string): OpenStudy {
     reload: () => void load(),
     close() {
       abort.abort()
+      document.removeEventListener('visibilitychange', stir)
       unfollow?.()
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()

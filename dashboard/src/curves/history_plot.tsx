@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { color, colors } from '../app/theme.ts'
-import { timeTicks } from '../charts/ticks.ts'
+import { logTicks, timeTicks } from '../charts/ticks.ts'
 import { count, number } from '../words/numbers.ts'
 import { duration } from '../words/times.ts'
 import { type Against, type HistorySeries, limitsOf, rightEnd } from './series.ts'
@@ -20,6 +20,8 @@ export interface HistoryPlotProps {
 
 /** Pixels from the pointer within which a trial is meant. */
 const REACH = 14
+/** Up to so many results there is room for larger dots. */
+const FEW = 200
 const FONT = '12px system-ui, sans-serif'
 
 /** A history as curves. Dragging zooms, a double click shows all; arrow keys go from result to result, Enter opens the trial. */
@@ -72,7 +74,7 @@ export function HistoryPlot(props: HistoryPlotProps) {
       plot.current = null
     }
     // Only what shapes axes makes a new plot: results only change its data.
-  }, [against, log, scheme])
+  }, [against, log, scheme, series.x.length > FEW])
 
   useEffect(() => {
     const made = plot.current
@@ -154,7 +156,8 @@ function options(
       },
       y: {
         distr: log ? 3 : 1,
-        range: () => limitsOfY(latest.current),
+        // The axis of this plot, whatever the next one will have.
+        range: () => limitsOfY({ ...latest.current, log }),
       },
     },
     axes: [
@@ -183,13 +186,10 @@ function options(
         ...axis,
         size: (_self: uPlot, values: string[] | null) =>
           18 + 7 * Math.max(3, ...(values ?? []).map((text) => text?.length ?? 0)),
-        values: (_self: uPlot, splits: number[]) =>
-          splits.map((value) => (value === null ? '' : number(value, 6))),
+        values: (_self: uPlot, splits: number[]) => splits.map((value) => number(value, 6)),
+        // uPlot's own marks never end if a logarithmic axis begins at an odd number.
         ...(log
-          ? {
-              filter: (_self: uPlot, splits: number[]) =>
-                splits.map((value) => (isRound(value) ? value : null)),
-            }
+          ? { splits: (_self: uPlot, _axis: number, min: number, max: number) => logMarks(min, max) }
           : {}),
       } as uPlot.Axis,
     ],
@@ -197,7 +197,13 @@ function options(
       {},
       {
         paths: () => null,
-        points: { show: true, size: 4.5, width: 0, fill: complete, stroke: complete },
+        points: {
+          show: true,
+          size: latest.current.series.x.length > FEW ? 4.5 : 7,
+          width: 0,
+          fill: complete,
+          stroke: complete,
+        },
       },
       {
         stroke: accent,
@@ -241,6 +247,8 @@ function limitsOfX({ series, against, planned }: HistoryPlotProps): [number, num
 
 function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
   let [low, high] = range ?? limitsOf(series)
+  // A logarithmic axis without a positive end would have marks without end.
+  if (log && !(low > 0 && high < Infinity)) [low, high] = positiveLimits(series)
   if (low === high)
     [low, high] = log
       ? [low / 2, high * 2]
@@ -253,9 +261,14 @@ function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
   return [low - room, high + room]
 }
 
-const isRound = (value: number): boolean => {
-  const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9)
-  return [1, 2, 5].some((n) => Math.abs(lead - n) < 1e-6)
+/** Values at which a logarithmic axis has its marks. */
+const logMarks = (min: number, max: number): number[] =>
+  logTicks(min, max, 6).map((tick) => Number((min * (max / min) ** tick.place).toPrecision(6)))
+
+function positiveLimits(series: HistorySeries): [number, number] {
+  const positive = series.value.filter((value): value is number => value !== null && value > 0)
+  if (positive.length === 0) return [1, 10]
+  return [positive.reduce((a, b) => Math.min(a, b)), positive.reduce((a, b) => Math.max(a, b))]
 }
 
 /** The same unit for all marks of an axis, which the largest decides. */

@@ -97,7 +97,7 @@ export function History({ study, open }: StudyViewProps) {
           }
         : {})}
     >
-      {history && <Summary study={study} history={history} regret={band} />}
+      {history && <Summary history={history} regret={band} />}
       {plot && <HistoryPlot {...plot} />}
       {history && series && (
         <ul class="legend">
@@ -154,7 +154,7 @@ function Nothing({ history }: { history: HistoryOf }) {
 }
 
 /** The answer in words. */
-function Summary({ study, history, regret }: { study: Study; history: HistoryOf; regret: Regret | null }) {
+function Summary({ history, regret }: { history: HistoryOf; regret: Regret | null }) {
   const { counts, planned } = history
   const ended = counts.complete + counts.failed
   const last = history.best.at(-1)
@@ -171,14 +171,19 @@ function Summary({ study, history, regret }: { study: Study; history: HistoryOf;
           : `${count(ended)} of ${count(planned)} trials are done${rate !== null && left !== null && counts.running > 0 ? `; the rest takes about ${duration(left * rate)} more` : ''}.`}{' '}
       {last &&
         `The best value, ${number(last[2])}, came ${since === 0 ? 'with the last trial' : `${counted(since, 'trial')} ago`}.`}{' '}
-      {regret && gain !== undefined && (
-        <>
-          By the model, a further {study.direction === 'minimize' ? 'decrease' : 'increase'} of about{' '}
-          <strong>{number(gain, 2)}</strong> is possible (90&nbsp;%: {number(regret.low.at(-1), 2)} to{' '}
-          {number(regret.high.at(-1), 2)}).
-        </>
-      )}
+      {regret && gain !== undefined && <Gain gain={gain} low={regret.low.at(-1)} high={regret.high.at(-1)} />}
     </p>
+  )
+}
+
+/** What may still be gained, by the model. */
+function Gain({ gain, low, high }: { gain: number; low: number | undefined; high: number | undefined }) {
+  if (number(high, 2) === '0') return <>By the model, nothing more can be gained.</>
+  return (
+    <>
+      By the model, about <strong>{number(gain, 2)}</strong> may still be gained (90&nbsp;%: {number(low, 2)}{' '}
+      to {number(high, 2)}).
+    </>
   )
 }
 

@@ -36,7 +36,13 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
     bodies.map((body) => ({ method: 'POST', path, body })),
     open.pace.value,
   )
-  const trials = useAsk<Table>('GET', choices.length > 0 ? tablePath(study) : null)
+  // Which panel a point belongs to: the best trials and the worst.
+  const trials = useAll<Table>(
+    choices.length > 0
+      ? [false, true].map((descending) => ({ method: 'GET', path: tablePath(study, descending) }))
+      : [],
+  )
+  const known = useMemo(() => trials.data?.answers.flatMap((table) => table.trials), [trials.data])
   const data = answer.data
   // Answers to the question before stay until there are new ones: they say themselves what they show.
   const shown = useMemo(() => data?.answers.filter((map) => map !== null) ?? [], [data])
@@ -75,7 +81,7 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
             titles={titles}
             choices={panelValues}
             panel={panel}
-            known={trials.data?.trials}
+            known={known}
             onPick={
               mayWork.value && !isStill.value
                 ? (point) => {
@@ -93,10 +99,14 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
   )
 }
 
+/** How long a map waits to hear what matters, in milliseconds; then it begins with the first two parameters. */
+const PATIENCE = 1200
+
 /** The two parameters that matter most, or the first two. They stay while the view is open. */
 function useDefaultPair(study: Study, embedded: boolean): [string, string | undefined] | null {
   const names = axesOf(study.space)
   const settled = useRef<[string, string | undefined] | null>(null)
+  const [late, setLate] = useState(false)
   const { query } = route.value
   const wanted =
     !embedded &&
@@ -105,7 +115,11 @@ function useDefaultPair(study: Study, embedded: boolean): [string, string | unde
     settled.current === null &&
     'parameters' in study.space
   const answer = useAsk<Importance | null>('GET', wanted ? `${studyPath(study.name)}/views/importance` : null)
-  if (settled.current === null && !(wanted && answer.data === undefined && !answer.error)) {
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE)
+    return () => clearTimeout(timer)
+  }, [])
+  if (settled.current === null && !(wanted && !late && answer.data === undefined && !answer.error)) {
     const ranked = answer.data?.parameters.map(({ name }) => name) ?? names
     settled.current = [ranked[0] ?? names[0] ?? '', ranked[1]]
   }
@@ -148,8 +162,8 @@ const panelTitle = (of: MapOf, panel: string): string => {
   return value === undefined ? '' : `${panel} ${valueText(value)}`
 }
 
-const tablePath = (study: Study): string =>
-  `${studyPath(study.name)}/views/trials?sort=value&descending=${study.direction === 'maximize'}&from=0&limit=1000`
+const tablePath = (study: Study, descending: boolean): string =>
+  `${studyPath(study.name)}/views/trials?sort=value&descending=${descending}&from=0&limit=1000`
 
 /** The maps that a report has. */
 function EmbeddedChoice({ maps }: { maps: MapOf[] }) {

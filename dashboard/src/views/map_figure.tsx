@@ -303,7 +303,7 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
         ? 'Good is yellow. Discs are evaluated points, in the color of their value; crosses wait or run; the star is the recommended point. '
         : 'Dots are evaluated points; ticks at the bottom wait or run; the star is the recommended point. '}
       {titles.some(Boolean)
-        ? 'A panel has the points with its value, whatever their other parameters.'
+        ? 'A panel has the points that are known to have its value, whatever their other parameters.'
         : alone
           ? ''
           : 'Points are drawn whatever their other parameters.'}

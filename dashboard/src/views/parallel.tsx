@@ -97,7 +97,7 @@ function Drawn({ study, data, table, brushes, set }: DrawnProps) {
       summary={
         <>
           Draw a range on any axis, or several; a click takes it away. Good values are up on the axis of
-          values, and yellow; bad ones are violet, failures gray.{' '}
+          values, and yellow; bad ones are violet, failures gray. The worst stand together at the lower end.{' '}
           {table.partial &&
             `The best ${count(2 * PAGE)} trials and some of the ${count(table.total)} others are here. `}
         </>

@@ -12,6 +12,7 @@ import { Ago } from '../parts/time.tsx'
 import { Trouble } from '../parts/trouble.tsx'
 import { View } from '../parts/view.tsx'
 import { count, counted, number } from '../words/numbers.ts'
+import { workerText } from '../words/workers.ts'
 
 /** How often the list is asked for again, in milliseconds, while somebody looks. */
 const EVERY = 5000
@@ -165,7 +166,7 @@ function Shelve({ card, changed }: { card: StudyCard; changed: () => void }) {
 function workersText(workers: string[]): string {
   if (workers.length === 0) return ''
   const rest = workers.length - NAMED
-  return `${workers.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  return `${workers.slice(0, NAMED).map(workerText).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function table(cards: StudyCard[]): string {

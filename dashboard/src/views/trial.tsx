@@ -12,6 +12,7 @@ import { Panel, View } from '../parts/view.tsx'
 import { counted, number, percent, valueText } from '../words/numbers.ts'
 import { placeOf } from '../words/space.ts'
 import { duration, exact } from '../words/times.ts'
+import { workerText } from '../words/workers.ts'
 import { TrialActions } from './trial_actions.tsx'
 import { embeddedTrials } from './trials_source.ts'
 
@@ -94,7 +95,11 @@ function Result({ trial }: { trial: Trial }) {
           <span class="quiet">± {number(Math.sqrt(trial.noise_var), 2)} (noise)</span>
         )}
         {trial.seconds !== null && <span class="quiet">in {duration(trial.seconds)}</span>}
-        {trial.worker && <span class="quiet">by {trial.worker}</span>}
+        {trial.worker && (
+          <span class="quiet" title={trial.worker}>
+            by {workerText(trial.worker)}
+          </span>
+        )}
         {trial.attempts > 1 && <span class="quiet">at the {ordinal(trial.attempts)} attempt</span>}
         {trial.ended && (
           <span class="quiet">
@@ -161,15 +166,6 @@ function Attributes({ trial }: { trial: Trial }) {
   )
 }
 
-const KINDS: Record<string, string> = {
-  design: 'First points',
-  exploration: 'Exploration',
-  refinement: 'Refinement',
-  balance: 'Some of both: exploration and refinement',
-  queued: 'Queued by a person',
-  added: 'A result from elsewhere',
-}
-
 function Reasons({ study, why }: { study: Study; why: Why }) {
   const facts: [string, unknown][] = []
   if (why.mean !== undefined) {
@@ -197,9 +193,7 @@ function Reasons({ study, why }: { study: Study; why: Why }) {
   if (why.algorithm) facts.push(['Algorithm', why.algorithm])
   return (
     <Panel title="Why this point was chosen">
-      <p>
-        <strong>{KINDS[why.kind] ?? why.kind}.</strong> {why.summary}
-      </p>
+      <p>{why.summary}</p>
       <dl class="pairs">
         {facts.map(([name, value]) => (
           <>
@@ -243,7 +237,12 @@ function Timeline({ story }: { story: Story }) {
             </time>
             <p>
               {STEPS[step.what] ?? step.what}
-              {step.worker && <span class="quiet"> · {step.worker}</span>}
+              {step.worker && (
+                <span class="quiet" title={step.worker}>
+                  {' '}
+                  · {workerText(step.worker)}
+                </span>
+              )}
               {step.detail && <span class="quiet"> · {shortened(step.detail)}</span>}
             </p>
           </li>
@@ -253,10 +252,14 @@ function Timeline({ story }: { story: Story }) {
   )
 }
 
-/** A number has too many digits for a line; everything else stays. */
+/** Numbers have too many digits for a line, and moments are read on a clock; everything else stays. */
 function shortened(detail: string): string {
-  const value = Number(detail)
-  return detail.trim() !== '' && Number.isFinite(value) ? number(value, 6) : detail
+  const short = (digits: string) => number(Number(digits), 6)
+  return detail
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) =>
+      new Date(moment).toLocaleTimeString(undefined, { timeStyle: 'medium' }),
+    )
+    .replace(/-?\d*\.\d{6,}(e[-+]?\d+)?/gi, short)
 }
 
 function table(trial: Trial): string {

@@ -3,6 +3,7 @@ import { ask, studyPath } from '../api/ask.ts'
 import type { Annotate, Fail, Replace, Study, Tell, Trial } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { enqueueing } from '../parts/enqueue.tsx'
+import { workerText } from '../words/workers.ts'
 
 type Action = 'tell' | 'fail' | 'release' | 'replace' | 'note'
 
@@ -154,8 +155,8 @@ function ReleaseForm({ path, trial, done, close }: FormProps) {
   return (
     <Dialog title={`Give trial ${trial.number} back`} action="Give back" submit={submit} close={close}>
       <p>
-        {trial.worker} evaluates it at the moment. After this it waits for another worker; if {trial.worker}{' '}
-        tells a value all the same, the first result counts.
+        {workerText(trial.worker ?? '')} evaluates it at the moment. After this it waits for another worker;
+        if that one tells a value all the same, the first result counts.
       </p>
     </Dialog>
   )

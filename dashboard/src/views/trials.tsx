@@ -46,6 +46,9 @@ export function Trials({ study, open }: StudyViewProps) {
   }, [pages, range])
   const beat = open.beat.value
   useEffect(() => {
+    // A wrong filter stays wrong, whatever happens.
+    const { value } = pages.error
+    if (value && isAboutFilter(value)) return
     pages.age()
     pages.want(...range)
   }, [beat])
@@ -91,6 +94,7 @@ export function Trials({ study, open }: StudyViewProps) {
     >
       <FilterBox
         filter={filter}
+        example={exampleOf(study)}
         error={refused ? (error ?? null) : null}
         apply={(text) => setQuery({ filter: text })}
       />
@@ -153,6 +157,17 @@ function SortButton({ name, sort, descending }: { name: string; sort: string; de
       <span aria-hidden="true">{is ? (descending ? '↓' : '↑') : ''}</span>
     </button>
   )
+}
+
+/** A filter with a parameter of this study. */
+function exampleOf(study: Study): string {
+  const declared = 'parameters' in study.space ? Object.entries(study.space.parameters.parameters) : []
+  const found = declared.find(([, param]) => param.type === 'float' || param.type === 'int')
+  if (!found) return 'state = failed or seconds > 60'
+  const [name, param] = found
+  if (!('low' in param)) return 'state = failed'
+  const middle = param.log ? Math.sqrt(param.low * param.high) : (param.low + param.high) / 2
+  return `state = failed and ${/^[A-Za-z_][\w.]*$/.test(name) ? name : `\`${name}\``} < ${Number(middle.toPrecision(1))}`
 }
 
 /** Whether the error is one of the filter, which is shown at its box. */

@@ -121,7 +121,14 @@ function attribute(name: string): Column {
 }
 
 function text(name: string, width: number, of: (trial: Trial) => string | null | undefined): Column {
-  return { name, width, right: false, sortable: true, cell: (trial) => of(trial) ?? '', plain: of }
+  return {
+    name,
+    width,
+    right: false,
+    sortable: true,
+    cell: (trial) => <span title={of(trial) ?? ''}>{of(trial) ?? ''}</span>,
+    plain: of,
+  }
 }
 
 function moment(name: string, of: (trial: Trial) => string | null): Column {

@@ -7,10 +7,13 @@ const REST = 450
 /** A field for a filter; an error is shown under it, with a mark at its column. */
 export function FilterBox({
   filter,
+  example,
   error,
   apply,
 }: {
   filter: string
+  /** What a filter may look like for this study. */
+  example: string
   error: Error | null
   apply: (text: string) => void
 }) {
@@ -42,7 +45,7 @@ export function FilterBox({
         spellcheck={false}
         autocomplete="off"
         autocapitalize="off"
-        placeholder="state == 'failed' and lr < 1e-3"
+        placeholder={example}
         aria-invalid={error !== null}
         aria-describedby={error ? 'filter-error' : 'filter-help'}
         value={text}

@@ -5,7 +5,7 @@ import type { Study, Table, Trial } from '../api/types.ts'
 import { type TableOf, tableOf } from '../filter/table.ts'
 
 /** Rows that are asked for at once. */
-export const PAGE = 200
+export const PAGE = 100
 /** The most that the server gives at once: for files. */
 const MOST = 1000
 
