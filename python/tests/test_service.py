@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,29 +51,108 @@ def value(params: dict[str, Any]) -> float:
     return float((params["x"] - 0.3) ** 2 + 0.1 * params["layers"])
 
 
-def played(study: nr.Study) -> list[dict[str, Any]]:
-    seen = []
-    for _ in range(6):
-        for trial in study.ask(3):
-            seen.append(dict(trial.params))
-            study.tell(trial, value(trial.params))
-    return seen
+ROUNDS, BATCH = 6, 3
+TRIALS = ROUNDS * BATCH
+FILE = f"""
+[study]
+name = "s"
+seed = 4
+trials = {TRIALS}
+batch = {BATCH}
+[objective]
+command = ["none"]
+[parameters]
+x = {{ type = "float", low = 0, high = 1 }}
+layers = {{ type = "int", low = 1, high = 5 }}
+"""
 
 
-def test_suggestions_are_the_same_from_everywhere(server: Server, tmp_path: Path) -> None:
-    file = played(nr.Study(SPACE, seed=4, name="s", trials=18, storage=f"sqlite:///{tmp_path}/own.db"))
-    study = nr.Study(SPACE, seed=4, name="s", trials=18, storage=server.address)
-    assert played(study) == file
-    assert len(study.trials) == 18 and study.best_observed is not None
-    # The server thinks; this is what curl would send.
-    parameters = {"x": {"type": "float", "low": 0, "high": 1}, "layers": {"type": "int", "low": 1, "high": 5}}
-    server.post("", {"study": {"name": "thought", "seed": 4, "trials": 18, "batch": 3}, "objective": {"command": ["none"]}, "parameters": parameters})
-    seen = []
-    for _ in range(6):
-        for trial in server.post("/thought/trials:ask", {"n": 3})["trials"]:
+class Player:
+    """Asks for a batch, and tells its values."""
+
+    def __init__(self, ask: Callable[[], list[Any]], tell: Callable[[int, float], object]) -> None:
+        self.ask, self.tell = ask, tell
+
+    def turn(self) -> list[dict[str, Any]]:
+        """The points of one batch."""
+        seen = []
+        for trial in self.ask():
             seen.append(trial["params"])
-            server.post(f"/thought/trials/{trial['number']}:tell", {"value": value(trial["params"])})
-    assert seen == file
+            self.tell(trial["number"], value(trial["params"]))
+        return seen
+
+
+def in_python(storage: str | None, name: str = "s") -> Player:
+    study = nr.Study(SPACE, seed=4, name=name, trials=TRIALS, storage=storage)
+    return Player(lambda: [{"number": trial.number, "params": dict(trial.params)} for trial in study.ask(BATCH)], study.tell)
+
+
+def on_the_command_line(binaries: Path, folder: Path, *study: str) -> Player:
+    def call(command: str, *words: str) -> str:
+        line = [str(binaries / "noregret"), command, *study, *words]
+        return subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+    ask = lambda: [json.loads(line) for line in call("ask", "-n", str(BATCH), "--json").splitlines()]
+    return Player(ask, lambda number, y: call("tell", str(number), repr(y)))
+
+
+def by_requests(post: Callable[[str, Any], Any], name: str) -> Player:
+    ask = lambda: post(f"/{name}/trials:ask", {"n": BATCH})["trials"]
+    return Player(ask, lambda number, y: post(f"/{name}/trials/{number}:tell", {"value": y}))
+
+
+def by_curl(server: Server, path: str, body: Any) -> Any:
+    words = ["-sS", "--fail-with-body", "-X", "POST", "-H", f"Authorization: Bearer {server.token}", "-d", json.dumps(body)]
+    said = subprocess.run(["curl", *words, f"{server.address}/api/v1/studies{path}"], check=True, capture_output=True, text=True)
+    return json.loads(said.stdout)
+
+
+def test_the_same_log_gives_the_same_suggestions_everywhere(
+    server: Server, binaries: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """In memory, SQLite, PostgreSQL and on a server; from Python, from the command line and by HTTP."""
+
+    def make(name: str) -> None:
+        # As a user would with curl, and in the order of the file.
+        body = FILE.replace('name = "s"', f'name = "{name}"').encode()
+        headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/toml"}
+        with urllib.request.urlopen(urllib.request.Request(f"{server.address}/api/v1/studies", body, headers)) as answer:
+            assert answer.status == 201
+
+    (tmp_path / "study.toml").write_text(FILE)
+    players = {
+        "Python, SQLite": in_python(f"sqlite:///{tmp_path}/python.db"),
+        "Python, a server": in_python(server.address),
+        "command line, SQLite": on_the_command_line(binaries, tmp_path, "study.toml", "--storage", "sqlite:///line.db"),
+    }
+    make("line")
+    players["command line, a server"] = on_the_command_line(binaries, tmp_path, "--study", "line", "--storage", server.address)
+    make("requests")
+    players["requests"] = by_requests(server.post, "requests")
+    has_curl = shutil.which("curl") is not None
+    if has_curl:
+        make("curl")
+        players["curl"] = by_requests(lambda path, body: by_curl(server, path, body), "curl")
+    try:
+        address = request.getfixturevalue("address")
+        players["Python, PostgreSQL"] = in_python(address, "python")
+        players["command line, PostgreSQL"] = on_the_command_line(binaries, tmp_path, "study.toml", "--storage", address)
+    except pytest.skip.Exception as skipped:
+        print(f"without PostgreSQL: {skipped}")
+    memory = in_python(None)
+    seen = [memory.turn() for _ in range(ROUNDS)]
+    assert all(len(batch) == BATCH for batch in seen)
+    for place, player in players.items():
+        assert [player.turn() for _ in range(ROUNDS)] == seen, place
+    # One log, a batch from each in turn.
+    make("turns")
+    requests = server.post if not has_curl else lambda path, body: by_curl(server, path, body)
+    turns = [
+        in_python(server.address, "turns"),
+        on_the_command_line(binaries, tmp_path, "--study", "turns", "--storage", server.address),
+        by_requests(requests, "turns"),
+    ]
+    assert [turns[k % 3].turn() for k in range(ROUNDS)] == seen
 
 
 def test_minimize_and_resume(server: Server) -> None:

@@ -283,3 +283,34 @@ fn connections_are_encrypted_as_asked_for() {
     assert!(PostgresStore::open(&url(&address)).is_ok());
     assert!(PostgresStore::open(&url(&format!("{address}?sslmode=require"))).is_err());
 }
+
+/// Who waits takes a second connection. Where they are scarce it does without, and hears all the same.
+#[test]
+fn who_waits_leaves_connections_for_those_who_write() {
+    const WAITING: usize = 8;
+    let Some(server) = PostgresServer::start() else { return };
+    let address = server.create_database("scarce");
+    server.query("scarce", "ALTER SYSTEM SET max_connections = 14");
+    server.restart(false);
+    let mut study = SharedStudy::open(opened(&address), "study", &definition(), space()).unwrap();
+    let stores: Vec<Arc<dyn Store>> = (0..WAITING).map(|_| opened(&address)).collect();
+    let position = study.position();
+    let delays: Vec<Duration> = thread::scope(|scope| {
+        let wait = |store: &Arc<dyn Store>| {
+            let begin = Instant::now();
+            while store.last("study").unwrap() <= position {
+                store.wait("study", position, Duration::from_secs(30)).unwrap();
+            }
+            begin.elapsed()
+        };
+        let waiting: Vec<_> = stores.iter().map(|store| scope.spawn(move || wait(store))).collect();
+        thread::sleep(Duration::from_secs(2));
+        let listening = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+        let listening: usize = server.query("scarce", listening).parse().unwrap();
+        // Eight and the writer have nine of the fourteen; whoever finds fewer than eight in use listens.
+        assert!(listening < WAITING, "{listening} listen");
+        study.plan(77, Timestamp::now()).unwrap();
+        waiting.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(delays.iter().all(|delay| *delay < Duration::from_secs(5)), "{delays:?}");
+}

@@ -74,6 +74,7 @@ fn a_server_and_a_worker_do_a_study() {
     let line = lines.into_iter().find(|line| line.contains("noregret worker")).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     let token = words[0].strip_prefix("NOREGRET_TOKEN=").unwrap();
+    assert_eq!(words[6..], ["--folder", folder.root().to_str().unwrap()], "it works from every folder");
     let done = ended(worker(&folder, words[3], token, &["--workers", "3"])).with(0);
     assert!(done.stderr.contains("12 trials evaluated here, 0 of them failed"), "{}", done.stderr);
     // Every command works by the server, too.
@@ -117,6 +118,15 @@ fn others_need_tokens() {
     let made = token(&folder, "read");
     let listed = folder.call(&["token", "list"]).with(0).stdout;
     assert!(listed.contains("read") && !listed.contains(&made), "{listed}");
+    // Nobody reaches a machine by the address 0.0.0.0.
+    let mut everywhere = folder.start(&["serve", "study.toml", "--bind", "0.0.0.0:0"]);
+    let lines = BufReader::new(everywhere.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.into_iter().find(|line| line.contains("noregret worker")).unwrap();
+    assert!(line.contains("NOREGRET_TOKEN=nr_... ") && line.contains(" http://HOST:"), "{line}");
+    everywhere.kill().unwrap();
+    everywhere.wait().unwrap();
+    let short = folder.call(&["worker", "http://127.0.0.1:1", "--study", "s", "--lease", "500ms"]).with(2);
+    assert!(short.stderr.contains("from 1s to 365 days"), "{}", short.stderr);
     let server = Server::start(&folder, free_port());
     let refused = ended(worker(&folder, &server.address, &made, &[])).with(2);
     assert!(

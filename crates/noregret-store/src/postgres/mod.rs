@@ -29,7 +29,7 @@ use crate::clock::Stopwatch;
 use crate::{Entry, Store, StoreError, Timestamp};
 pub use address::PostgresUrl;
 use pool::{Connection, FIRST_PATIENCE, PATIENCE, Pool, Trouble};
-use wakeups::Wakeups;
+use wakeups::{Waited, Wakeups};
 
 /// The name under which news are sent: `STUDY LAST`, two numbers.
 const CHANNEL: &str = "noregret";
@@ -262,15 +262,20 @@ impl Store for PostgresStore {
     fn wait(&self, study: &str, after: u64, most: Duration) -> Result<(), StoreError> {
         let begin = Stopwatch::start();
         self.wakeups.listen(self.pool.url());
-        // Listening first, then looking: what comes in between is heard.
-        while begin.elapsed() < most {
+        loop {
+            match self.wakeups.wait(study, after, most.saturating_sub(begin.elapsed())) {
+                Waited::News | Waited::Long => return Ok(()),
+                Waited::Deaf => {}
+            }
+            // Listening first, then looking: what comes in between is heard.
+            let begun = self.wakeups.begun();
             let Some((number, last)) = self.find(study)? else { return Ok(()) };
-            if last > after {
+            self.wakeups.looked_up(begun, study, number, last);
+            if last > after || begin.elapsed() >= most {
                 return Ok(());
             }
-            self.wakeups.wait(number, after, most.saturating_sub(begin.elapsed()));
+            self.wakeups.pause(most.saturating_sub(begin.elapsed()));
         }
-        Ok(())
     }
 
     fn is_told(&self) -> bool {

@@ -6,8 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use fallible_iterator::FallibleIterator;
+use postgres::error::SqlState;
 
 use super::address::PostgresUrl;
+use super::pool::Trouble;
 use crate::clock::Stopwatch;
 
 /// How often the listening thread looks whether anybody is left who could wait.
@@ -34,6 +36,10 @@ pub(super) struct Wakeups {
 struct Heard {
     /// The last position of each study, by its number.
     last: HashMap<i64, u64>,
+    /// Numbers of studies whose last position was looked up since listening began: from then on, all is heard.
+    looked_up: HashMap<String, i64>,
+    /// How often listening has begun.
+    begun: u64,
     /// Whether the database is being listened to.
     listening: bool,
     /// Whether the last attempt to do so has failed.
@@ -62,19 +68,61 @@ impl Wakeups {
         }
     }
 
-    /// Waits until this study is known to have gone beyond `after`, or the connection breaks, or for this long.
-    pub(super) fn wait(&self, study: i64, after: u64, most: Duration) {
+    /// To be handed to [`Self::looked_up`]: listening must not have begun anew in between.
+    pub(super) fn begun(&self) -> u64 {
+        self.lock().begun
+    }
+
+    /// The database said that this is the number of a study, and this its last position.
+    pub(super) fn looked_up(&self, begun: u64, study: &str, number: i64, last: u64) {
+        let mut heard = self.lock();
+        if heard.listening && heard.begun == begun {
+            heard.looked_up.insert(study.to_owned(), number);
+            heard.now_at(number, last);
+        }
+    }
+
+    /// Waits a moment if nobody listens: then whoever waits must ask.
+    pub(super) fn pause(&self, most: Duration) {
+        if !self.lock().listening {
+            thread::sleep(ASK.min(most));
+        }
+    }
+
+    /// Waits until this study is known to have gone beyond `after`, for at most so long. The database is not asked.
+    pub(super) fn wait(&self, study: &str, after: u64, most: Duration) -> Waited {
         let begin = Stopwatch::start();
         let mut heard = self.lock();
-        while heard.listening && heard.last.get(&study).is_none_or(|last| *last <= after) {
-            let Some(left) = most.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) else { return };
+        loop {
+            let Some(number) = heard.looked_up.get(study).filter(|_| heard.listening) else {
+                return Waited::Deaf;
+            };
+            if heard.last.get(number).is_some_and(|last| *last > after) {
+                return Waited::News;
+            }
+            let Some(left) = most.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) else {
+                return Waited::Long;
+            };
             heard = self.news.wait_timeout(heard, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let broken = !heard.listening;
-        drop(heard);
-        if broken {
-            thread::sleep(ASK.min(most.saturating_sub(begin.elapsed())));
-        }
+    }
+}
+
+/// How waiting has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// There is something new.
+    News,
+    /// The time is over.
+    Long,
+    /// Nobody listens, or the study was not looked up since: ask.
+    Deaf,
+}
+
+impl Heard {
+    fn now_at(&mut self, number: i64, last: u64) {
+        let newest = self.last.entry(number).or_default();
+        *newest = last.max(*newest);
     }
 }
 
@@ -88,11 +136,21 @@ fn listen(wakeups: &Weak<Wakeups>, url: &PostgresUrl) {
             (heard.listening, heard.failed) = (false, true);
             wakeups.news.notify_all();
         }
-        thread::sleep(if matches!(ended, Ok(End::Scarce)) { LONG_PAUSE } else { PAUSE });
+        thread::sleep(if are_scarce(&ended) { LONG_PAUSE } else { PAUSE });
+    }
+}
+
+/// Whether others need the connection more.
+fn are_scarce(ended: &Result<End, Trouble>) -> bool {
+    match ended {
+        Ok(end) => *end == End::Scarce,
+        Err(Trouble::Postgres(error)) => error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS),
+        Err(_) => false,
     }
 }
 
 /// Why listening has ended.
+#[derive(PartialEq, Eq)]
 enum End {
     /// The connection is closed, or nobody is left who could wait.
     Closed,
@@ -100,7 +158,7 @@ enum End {
     Scarce,
 }
 
-fn listen_once(wakeups: &Weak<Wakeups>, url: &PostgresUrl) -> Result<End, super::Trouble> {
+fn listen_once(wakeups: &Weak<Wakeups>, url: &PostgresUrl) -> Result<End, Trouble> {
     let mut client = url.connect()?;
     if client.query_one(ARE_SCARCE, &[])?.get(0) {
         return Ok(End::Scarce);
@@ -115,13 +173,17 @@ fn listen_once(wakeups: &Weak<Wakeups>, url: &PostgresUrl) -> Result<End, super:
         let Some(wakeups) = wakeups.upgrade() else { return Ok(End::Closed) };
         {
             let mut known = wakeups.lock();
-            (known.listening, known.failed) = (true, false);
+            if is_first {
+                (known.listening, known.failed) = (true, false);
+                known.begun += 1;
+                // What was written while nobody listened was not heard.
+                known.looked_up.clear();
+            }
             let said = heard.as_ref().and_then(|said| said.payload().split_once(' '));
             if let Some((Ok(study), Ok(last))) =
                 said.map(|(study, last)| (study.parse(), last.parse::<u64>()))
             {
-                let newest = known.last.entry(study).or_default();
-                *newest = last.max(*newest);
+                known.now_at(study, last);
             }
         }
         if is_first || heard.is_some() {
