@@ -66,7 +66,7 @@ async function drawn(selector) {
 }
 
 /** Memory of the tab: of its process, and of its script after a collection, in megabytes. */
-export async function memoryOf(browser, { wire }) {
+export async function memoryOf({ wire }) {
   await wire.send('HeapProfiler.collectGarbage')
   const { usedSize } = await wire.send('Runtime.getHeapUsage')
   const renderers = []

@@ -120,7 +120,7 @@ async function noregret(browser, folder, n) {
     news.push(await newResult(window.page, server, 1000 + i))
   }
   note(of, 'a new result is seen after', median(news) / 1000, 's', 'under 1')
-  const memory = await memoryOf(browser, window)
+  const memory = await memoryOf(window)
   note(of, 'memory of the tab', memory.tab, 'MB', 'under 300')
   note(of, 'of it, by the script', memory.script, 'MB')
   await window.context.close()
@@ -242,7 +242,7 @@ async function optuna(browser, folder, n) {
   const window = await visit(browser)
   await untilDrawn(window.page, `${base}/dashboard/studies/${id}`, drawn)
   await pause(3)
-  const memory = await memoryOf(browser, window)
+  const memory = await memoryOf(window)
   note(of, 'memory of the tab', memory.tab, 'MB')
   note(of, 'of it, by the script', memory.script, 'MB')
   const before = { ...window.seen }

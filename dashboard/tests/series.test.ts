@@ -3,7 +3,15 @@ import { history as historyOf } from '../fixtures/answers.mjs'
 import { regret as regretOf } from '../fixtures/model.mjs'
 import { studies } from '../fixtures/studies.mjs'
 import type { History, Regret } from '../src/api/types.ts'
-import { allPositive, limitsOf, nearBest, needsLog, rightEnd, seriesOf } from '../src/curves/series.ts'
+import {
+  aboveZero,
+  allPositive,
+  limitsOf,
+  nearBest,
+  needsLog,
+  rightEnd,
+  seriesOf,
+} from '../src/curves/series.ts'
 
 const known = studies()
 const of = (name: string) => {
@@ -48,6 +56,25 @@ describe('the curves of a history', () => {
     const series = seriesOf(history, regret, 'minimize', 'trial')
     expect(series.x).toEqual([])
     expect(limitsOf(series)).toEqual([0, 1])
+  })
+
+  test('a band that reaches below zero leaves a logarithmic axis, and does not stretch any', () => {
+    const { history, regret } = of('conv-net-seed-2')
+    if (!regret) throw new Error('it is made up')
+    const deep = { ...regret, high: regret.high.map(() => 100), low: regret.low.map(() => 0.001) }
+    const series = seriesOf(history, deep, 'minimize', 'trial')
+    const values = series.value.filter((value) => value !== null)
+    const [least, most] = [Math.min(...values), Math.max(...values)]
+    expect(series.low.some((end) => end !== null && end < 0)).toBe(true)
+    const raised = aboveZero(series)
+    expect([...raised.low, ...raised.high].every((end) => end === null || end > 0)).toBe(true)
+    // The upper end is the model's own wherever it is positive.
+    expect(raised.high).toEqual(series.high)
+    for (const isLog of [false, true]) {
+      const [low, high] = limitsOf(isLog ? raised : series, isLog)
+      expect(low).toBeGreaterThan(0.9 * least)
+      expect(high).toBe(most)
+    }
   })
 
   test('when an axis is logarithmic', () => {

@@ -246,7 +246,7 @@ function limitsOfX({ series, against, planned }: HistoryPlotProps): [number, num
 }
 
 function limitsOfY({ series, range, log }: HistoryPlotProps): [number, number] {
-  let [low, high] = range ?? limitsOf(series)
+  let [low, high] = range ?? limitsOf(series, log)
   // A logarithmic axis without a positive end would have marks without end.
   if (log && !(low > 0 && high < Infinity)) [low, high] = positiveLimits(series)
   if (low === high)

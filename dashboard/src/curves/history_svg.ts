@@ -10,7 +10,7 @@ const FRAME = { left: 70, top: 20, width: WIDTH - 90, height: HEIGHT - 75 }
 /** The same picture as a drawing of its own, for files: the canvas of the page has only points. */
 export function historySvg({ label, series, against, log: isLog, range, planned }: HistoryPlotProps): string {
   const last = Math.max(series.x.at(-1) ?? 1, 1)
-  const values = range ?? widened(limitsOf(series))
+  const values = range ?? widened(limitsOf(series, isLog))
   const xs = against === 'time' ? time(0, last) : linear(0, rightEnd(last, planned), { whole: true })
   const room = (values[1] - values[0]) * 0.05
   const ys = isLog ? log(values[0], values[1]) : linear(values[0] - room, values[1] + room)

@@ -130,14 +130,38 @@ export function rightEnd(last: number, planned: number | null): number {
   return planned !== null && planned >= now && planned <= 3 * now + 20 ? planned : now * 1.04
 }
 
-/** The range of values, with the band's last end: earlier ends were guesses, and may be far away. */
-export function limitsOf(series: HistorySeries): [number, number] {
+/** How many times smaller than the smallest value an end of the band may be and still be in the picture of a logarithmic axis. */
+const FAR_BELOW = 10
+
+/** For a logarithmic axis: ends of the band at or below zero go out of the picture, far below all values. */
+export function aboveZero(series: HistorySeries): HistorySeries {
+  const least = series.value.reduce<number>(
+    (low, value) => (value === null ? low : Math.min(low, value)),
+    Infinity,
+  )
+  if (!(least > 0 && least < Infinity)) return series
+  const floor = least / 1e6
+  const raised = (column: (number | null)[]) =>
+    column.map((end) => (end === null ? null : Math.max(end, floor)))
+  return { ...series, low: raised(series.low), high: raised(series.high) }
+}
+
+/** The range of values, with the band's last ends unless they are far out: earlier ends were guesses. */
+export function limitsOf(series: HistorySeries, isLog = false): [number, number] {
   let [low, high] = [Infinity, -Infinity]
-  const last = (column: (number | null)[]) => column.findLast((value) => value !== null) ?? null
-  for (const value of [...series.value, last(series.low), last(series.high)]) {
+  for (const value of series.value) {
     if (value === null) continue
     low = Math.min(low, value)
     high = Math.max(high, value)
   }
-  return low <= high ? [low, high] : [0, 1]
+  if (!(low <= high)) return [0, 1]
+  const room = high - low
+  const [least, most] = isLog ? [low / FAR_BELOW, high * FAR_BELOW] : [low - room, high + room]
+  for (const column of [series.low, series.high]) {
+    const end = column.findLast((value) => value !== null) ?? null
+    if (end === null || end < least || end > most) continue
+    low = Math.min(low, end)
+    high = Math.max(high, end)
+  }
+  return [low, high]
 }

@@ -1,12 +1,12 @@
 import { useMemo } from 'preact/hooks'
 import { studyPath } from '../api/ask.ts'
-import type { History as HistoryOf, Regret, Study } from '../api/types.ts'
+import type { History as HistoryOf, Regret } from '../api/types.ts'
 import { useAsk } from '../api/use_ask.ts'
 import { go, route, setQuery, studyLink } from '../app/router.ts'
 import type { StudyViewProps } from '../app/views.tsx'
 import { HistoryPlot, type HistoryPlotProps } from '../curves/history_plot.tsx'
 import { historySvg } from '../curves/history_svg.ts'
-import { type Against, allPositive, nearBest, needsLog, seriesOf } from '../curves/series.ts'
+import { type Against, aboveZero, allPositive, nearBest, needsLog, seriesOf } from '../curves/series.ts'
 import { csv } from '../export/csv.ts'
 import { Choice } from '../parts/choice.tsx'
 import { View } from '../parts/view.tsx'
@@ -30,11 +30,11 @@ export function History({ study, open }: StudyViewProps) {
   const wantsLog = query.get('axis') ?? (needsLog(values) ? 'log' : 'linear')
   const isLog = canLog && wantsLog === 'log'
   const band = regret.data ?? null
-  const series = useMemo(
-    () =>
-      history ? seriesOf(history, positive(band, isLog, history, study), study.direction, against) : null,
-    [history, band, against, isLog, study],
-  )
+  const series = useMemo(() => {
+    if (!history) return null
+    const made = seriesOf(history, band, study.direction, against)
+    return isLog ? aboveZero(made) : made
+  }, [history, band, against, isLog, study.direction])
   const range = near ? nearBest(values, study.direction) : null
   const plot: HistoryPlotProps | null = series && {
     label: `Values and best so far of ${study.name}`,
@@ -132,14 +132,6 @@ export function History({ study, open }: StudyViewProps) {
       )}
     </View>
   )
-}
-
-/** A logarithmic axis has no room for a band that reaches below zero. */
-function positive(regret: Regret | null, isLog: boolean, history: HistoryOf, study: Study): Regret | null {
-  const best = history.best.at(-1)?.[2]
-  if (!regret || !isLog || best === undefined || study.direction === 'maximize') return regret
-  const cap = (values: number[]) => values.map((value) => Math.min(value, best * 0.9))
-  return { ...regret, low: cap(regret.low), median: cap(regret.median), high: cap(regret.high) }
 }
 
 function Nothing({ history }: { history: HistoryOf }) {

@@ -120,7 +120,7 @@ export function common({ axes, rows }: Coordinates, chosen: boolean[]): Gathered
       if (to > from && ratio < CLOSER)
         found.push({
           name: axis.name,
-          text: `${axis.name} is between ${rough(axis.scale.value(low))} and ${rough(axis.scale.value(high))}`,
+          text: rangeText(axis.name, axis.scale.value(low), axis.scale.value(high)),
           ratio,
         })
       return
@@ -146,14 +146,21 @@ export function common({ axes, rows }: Coordinates, chosen: boolean[]): Gathered
   return found.sort((a, b) => a.ratio - b.ratio).map(({ name, text }) => ({ name, text }))
 }
 
+function rangeText(name: string, low: Value, high: Value): string {
+  const [a, b] = [rough(low), rough(high)]
+  return a === b ? `${name} is ${a}` : `${name} is between ${a} and ${b}`
+}
+
 /** A bound of a range needs few digits. */
 const rough = (value: Value): string => (typeof value === 'number' ? number(value, 2) : valueText(value))
 
 function middle(rows: ParallelRow[], axis: number): [number, number] {
   const places = rows.map((row) => row.places[axis] ?? Number.NaN).filter(Number.isFinite)
   places.sort((a, b) => a - b)
+  // Of few trials, none is left out.
+  const edge = places.length < 20 ? 0 : 0.1
   const at = (share: number): number => places[Math.round(share * (places.length - 1))] ?? 0
-  return [at(0.1), at(0.9)]
+  return [at(edge), at(1 - edge)]
 }
 
 /** The ranges as a filter in the language of the constraints, for the table of trials. */
