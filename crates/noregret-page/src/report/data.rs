@@ -1,5 +1,7 @@
 //! What a report has inside: answers by their requests, as the page would ask for them.
 
+use std::collections::BTreeSet;
+
 use noregret_client::api::Trial;
 use noregret_client::views::{Importance, MapOf, Overview, Session, Story, Table};
 use noregret_store::{SharedStudy, Timestamp};
@@ -13,6 +15,10 @@ use crate::{describe, model};
 
 /// Trials of a study in a report: beyond, the best of them, the first and the last, and evenly some of the others.
 const MOST_TRIALS: usize = 1_000;
+/// Bytes of the table of trials: of studies with many parameters there are fewer trials.
+const TABLE: usize = 450_000;
+/// Trials on a map: a share of the best, and evenly some of the others.
+const ON_A_MAP_AT_MOST: usize = 200;
 /// Places in the plot of values.
 const POINTS: usize = 2_000;
 /// Evaluations in the timeline of workers.
@@ -94,7 +100,11 @@ fn add(
     put("/views/workers", of_view(&workers)?);
     put("/views/pool", of_view(&model::pool(shared.study())?)?);
     let space = shared.study().space().clone();
-    let (table, told) = table(chronicle, shared)?;
+    let (mut table, mut told) = self::table(chronicle, shared, MOST_TRIALS)?;
+    let bytes = serde_json::to_string(&table)?.len();
+    if bytes > TABLE {
+        (table, told) = self::table(chronicle, shared, MOST_TRIALS.min(table.trials.len()) * TABLE / bytes)?;
+    }
     if table.trials.len() < usize::try_from(table.total).unwrap_or(usize::MAX) {
         thinned.push(format!(
             "`{}`: the table has {} of {} trials: the best, the first, the last, and some of the others",
@@ -105,7 +115,7 @@ fn add(
     }
     put("/views/trials", serde_json::to_value(&table)?);
     let stories = told.into_iter().chain(recommended);
-    for number in stories.collect::<std::collections::BTreeSet<u64>>() {
+    for number in stories.collect::<BTreeSet<u64>>() {
         let Some(record) = chronicle.ledger().record(number) else { continue };
         let trial = Trial { stderr: end_of(&record.stderr), ..chronicle.described(record, &space) };
         let entries = store.read_trials(shared.name(), number..number + 1)?;
@@ -114,13 +124,33 @@ fn add(
         put(&format!("/trials/{number}/story"), of_view(&story)?);
     }
     let mut shown = Vec::new();
+    let best = chronicle.best_first();
+    let best: BTreeSet<u64> = best.into_iter().take(ON_A_MAP_AT_MOST / 2).collect();
     for of in wishes(shared, importance.as_ref()) {
-        let Some(map) = model::map(shared.study(), &of)? else { continue };
+        let Some(mut map) = model::map(shared.study(), &of)? else { continue };
+        thin(&mut map.evaluated, |(number, ..)| best.contains(number));
         let request = format!("POST {base}:map {}", serde_json::to_string(&of)?);
         answers.insert(request, of_view(&map)?);
         shown.push(of);
     }
+    if chronicle.counts().complete > ON_A_MAP_AT_MOST as u64 {
+        thinned
+            .push(format!("`{}`: on maps there are the best trials, and some of the others", shared.name()));
+    }
     Ok(shown)
+}
+
+/// Keeps what matters, and evenly some of the rest.
+fn thin<T>(all: &mut Vec<T>, matters: impl Fn(&T) -> bool) {
+    if all.len() <= ON_A_MAP_AT_MOST {
+        return;
+    }
+    let step = all.len().div_ceil(ON_A_MAP_AT_MOST / 2);
+    let mut place = 0;
+    all.retain(|one| {
+        place += 1;
+        matters(one) || place % step == 0
+    });
 }
 
 /// An answer of the model, with no more digits than anybody reads.
@@ -148,16 +178,17 @@ fn wishes(shared: &mut SharedStudy, importance: Option<&Importance>) -> Vec<MapO
     wishes
 }
 
-/// The trials that a report shows, and the numbers of those whose story it tells.
+/// The trials that a report shows, `most` at most, and the numbers of those whose story it tells.
 fn table(
     chronicle: &crate::log::Chronicle,
     shared: &mut SharedStudy,
+    most: usize,
 ) -> Result<(Table, Vec<u64>), serde_json::Error> {
     let space = shared.study().space().clone();
     let records = chronicle.ledger().records();
     let n = records.len();
     let best = chronicle.best_first();
-    let mut kept = vec![n <= MOST_TRIALS; n];
+    let mut kept = vec![n <= most; n];
     let mut keep = |numbers: &mut dyn Iterator<Item = usize>| {
         numbers.for_each(|i| {
             if let Some(kept) = kept.get_mut(i) {
@@ -165,7 +196,7 @@ fn table(
             }
         });
     };
-    let part = MOST_TRIALS / 4;
+    let part = (most / 4).max(1);
     let index = |number: &u64| usize::try_from(*number).unwrap_or(usize::MAX);
     keep(&mut best.iter().take(part).map(index));
     keep(&mut (0..part.min(n)));
@@ -208,6 +239,20 @@ fn segment(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_matters_stays_on_a_map() {
+        let mut few: Vec<u64> = (0..150).collect();
+        thin(&mut few, |_| false);
+        assert_eq!(few.len(), 150);
+        let mut many: Vec<u64> = (0..2_000).collect();
+        thin(&mut many, |number| *number < 100);
+        assert!(
+            many.len() <= ON_A_MAP_AT_MOST && many.starts_with(&(0..100).collect::<Vec<_>>()),
+            "{}",
+            many.len()
+        );
+    }
 
     #[test]
     fn names_are_as_browsers_write_them() {

@@ -148,3 +148,32 @@ fn events_come_to_the_page() {
     assert!(found[0].starts_with("HTTP/1.1 200"), "{found:?}");
     assert!(begin.elapsed() < Duration::from_secs(5));
 }
+
+/// The next plate of a laboratory has names.
+#[test]
+fn suggestions_from_a_pool_are_named() {
+    let server = Server::start();
+    let pools = server.folder.path().join("pools");
+    std::fs::create_dir_all(&pools).unwrap();
+    std::fs::write(pools.join("alloys.csv"), "id,cu,ni\na1,0.1,0.9\nb2,0.5,0.5\nc3,0.9,0.1\n").unwrap();
+    let file = json!({
+        "study": { "name": "alloys", "algorithm": "random" },
+        "objective": { "command": ["none"] },
+        "pool": { "file": "alloys.csv", "id": "id" },
+    });
+    server.client().post::<Json>("/api/v1/studies", &file).unwrap();
+    let suggested = server.post("alloys:suggest", json!({ "n": 2 }));
+    let (points, ids) = (suggested["points"].as_array().unwrap(), suggested["ids"].as_array().unwrap());
+    assert_eq!((points.len(), ids.len()), (2, 2));
+    for (point, id) in points.iter().zip(ids) {
+        let cu = match id.as_str().unwrap() {
+            "a1" => 0.1,
+            "b2" => 0.5,
+            _ => 0.9,
+        };
+        assert_eq!(point["cu"], cu, "{suggested}");
+    }
+    // Where there is no pool there are no names.
+    study(&server, "s");
+    assert!(server.post("s:suggest", json!({ "n": 1 })).get("ids").is_none());
+}
