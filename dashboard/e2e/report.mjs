@@ -74,7 +74,7 @@ export function reportTests(stage) {
       page.locator('main svg[data-chart]').first().waitFor(),
     )
     look('shows maps', '#/study/network/map', async (page) => {
-      const choice = page.getByLabel('Parameters')
+      const choice = page.getByRole('combobox')
       const pair = choice.locator('option').filter({ hasText: ' and ' }).first()
       await choice.selectOption(await pair.getAttribute('value'))
       await page.locator('svg[aria-roledescription=map]').nth(1).waitFor()

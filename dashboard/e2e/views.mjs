@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { findings } from './harness/axe.mjs'
+import { COLORS, findings } from './harness/axe.mjs'
 import { EMPTY, PLACES } from './harness/places.mjs'
 import { visit } from './harness/visit.mjs'
 
@@ -23,7 +23,7 @@ export function viewTests(stage) {
         )
         assert.deepEqual(await findings(page), [], 'light')
         await page.emulateMedia({ colorScheme: 'dark' })
-        assert.deepEqual(await findings(page), [], 'dark')
+        assert.deepEqual(await findings(page, COLORS), [], 'dark')
         await page.setViewportSize({ width: PHONE, height: 800 })
         await page.waitForFunction((width) => window.innerWidth === width, PHONE)
         await fits(page)
@@ -50,7 +50,7 @@ export function viewTests(stage) {
         await page.getByLabel('Token').waitFor()
         assert.deepEqual(await findings(page), [], 'light')
         await page.emulateMedia({ colorScheme: 'dark' })
-        assert.deepEqual(await findings(page), [], 'dark')
+        assert.deepEqual(await findings(page, COLORS), [], 'dark')
         await fits(page)
       },
     )

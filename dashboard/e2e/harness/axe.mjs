@@ -5,19 +5,23 @@ import { createRequire } from 'node:module'
 
 const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Serious and critical findings, one a line. */
-export async function findings(page) {
+/** Rules about colors: all that can change between light and dark. */
+export const COLORS = ['color-contrast', 'link-in-text-block']
+
+/** Serious and critical findings, one a line; of some rules, if they are named. */
+export async function findings(page, rules) {
   // Evaluated by the debugger: the content security policy of the page does not hold for it.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source)
-  const violations = await page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] })
+  const violations = await page.evaluate(async (rules) => {
+    const some = rules ? { runOnly: rules } : {}
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'], ...some })
     return violations.map(({ id, impact, help, nodes }) => ({
       id,
       impact,
       help,
       nodes: nodes.map((node) => `${node.target.join(' ')}: ${node.any[0]?.message ?? node.html}`),
     }))
-  })
+  }, rules)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(
