@@ -86,8 +86,11 @@ mod tests {
         study.recommender.regrets.values_mut().for_each(|known| known.median = 77.0);
         grow(&mut study, 30);
         let later = study.regrets().unwrap();
-        let kept =
-            later.iter().filter(|(_, regret)| regret.median == 77.0).map(|(n, _)| *n).collect::<Vec<_>>();
+        let kept = later
+            .iter()
+            .filter(|(_, regret)| regret.median.to_bits() == 77.0_f64.to_bits())
+            .map(|(n, _)| *n)
+            .collect::<Vec<_>>();
         assert_eq!(kept, [10, 20, 30, 40]);
         assert_eq!(later.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [10, 20, 30, 40, 50, 60, 70]);
     }
