@@ -141,7 +141,7 @@ fn explained(known: &Known<'_>) -> Option<Remark> {
 }
 
 fn noise(known: &Known<'_>) -> Option<Remark> {
-    let model = known.model.filter(|model| model.evaluations as usize >= FEW)?;
+    let model = known.model.filter(|model| model.evaluations >= FEW as u64)?;
     (model.noise_sd > model.signal_sd).then(|| {
         warning(format!(
             "The noise of a single value (deviation {}) is larger than what the parameters change (deviation {}): evaluate points several times, \

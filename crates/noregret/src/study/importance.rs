@@ -29,13 +29,13 @@ use crate::surrogate::points::Points;
 /// Functions drawn: the ends of a 90 % interval are then between the first and the third of them.
 const DRAWS: usize = 32;
 /// Random features of each: enough for an interval, of which nobody reads a second digit.
-const FEATURES: usize = 192;
+const FEATURES: usize = 128;
 /// Points of each of the two samples, at most and at least; powers of 2 are spread best.
 const MOST_POINTS: usize = 1_024;
 const FEWEST_POINTS: usize = 32;
 /// Multiplications that the draws may take, about half a second's: they are `N (d + 2)` points with `d` coordinates each, compared with
 /// all evaluations and all features of all draws.
-const WORK: usize = 700_000_000;
+const WORK: usize = 500_000_000;
 /// Of more parameters nothing is said: with the fewest points it would take seconds.
 const MOST_PARAMETERS: usize = 128;
 /// Less variance than this, in units of the values', is rounding.
@@ -330,7 +330,7 @@ mod tests {
         let bounds = [(-PI, PI); 3];
         let (first, total) = of_ishigami();
         let mut widths = Vec::new();
-        for n in [40, 160] {
+        for n in [40, 300] {
             let found = study(n, 1, &bounds, ishigami).importance().unwrap().unwrap();
             assert_eq!(found.evaluations, n);
             let one = |j: usize| of(&found, &format!("x{j}")).clone();
@@ -343,7 +343,7 @@ mod tests {
                         && estimate.median <= high
                         && high <= 1.0
                 );
-                // 160 values of a function that moves as fast as this leave some doubt of a share.
+                // 300 values of a function that moves as fast as this leave some doubt of a share.
                 assert!(n == 40 || (estimate.median - truth).abs() < 0.1, "{found:#?}");
             }
             assert!((0..3).all(|j| one(j).first.median <= one(j).total.median));

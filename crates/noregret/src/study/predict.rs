@@ -31,12 +31,12 @@ pub(super) fn predict(
         encoded.push(&history.space().encode(params)?);
     }
     let Some(posterior) = recommender.posterior(history, rng)? else { return Ok(None) };
-    Ok(Some(posterior.in_users_units(posterior.gp.marginals(&encoded), direction)))
+    Ok(Some(posterior.in_users_units(&posterior.gp.marginals(&encoded), direction)))
 }
 
 impl Posterior {
     /// What the model says, as the user has it.
-    pub(super) fn in_users_units(&self, values: Marginals, direction: Direction) -> Prediction {
+    pub(super) fn in_users_units(&self, values: &Marginals, direction: Direction) -> Prediction {
         let units = &self.fit.units;
         let mean = values.mean.iter().map(|m| direction.flip(units.mean + units.sd * m)).collect();
         let sd = values.variance.iter().map(|v| units.sd * v.sqrt()).collect();

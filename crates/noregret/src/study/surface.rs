@@ -14,7 +14,7 @@ use crate::surrogate::points::Points;
 const MOST_SETTINGS: usize = 128;
 const FEWEST_SETTINGS: usize = 16;
 /// Covariances that averages may take, about half a second's.
-const COVARIANCES: usize = 100_000_000;
+const COVARIANCES: usize = 60_000_000;
 /// Operations that the solves behind deviations may take, about a second's.
 const OPERATIONS: usize = 10_000_000_000;
 /// The stream of the settings. They are the same for every history, so that maps of different moments can be compared.
@@ -34,7 +34,7 @@ impl Study {
         let direction = self.direction;
         Ok(self.posterior()?.map(|posterior| {
             let values = posterior.gp.marginals(points);
-            posterior.in_users_units(values, direction)
+            posterior.in_users_units(&values, direction)
         }))
     }
 
@@ -74,7 +74,7 @@ impl Study {
         let over = self.settings(settings);
         Ok(self.posterior()?.map(|posterior| {
             let values = posterior.gp.averages(points, &over, averaged);
-            posterior.in_users_units(values, direction)
+            posterior.in_users_units(&values, direction)
         }))
     }
 

@@ -30,14 +30,14 @@ const PANEL: usize = 256;
 struct Averaged<'a> {
     at: &'a Points,
     over: &'a Points,
-    averaged: &'a [bool],
+    coordinates: &'a [bool],
 }
 
 impl Averaged<'_> {
     /// `x_is`, into `x`.
     fn point(&self, i: usize, s: usize, x: &mut [f64]) {
         for (k, x) in x.iter_mut().enumerate() {
-            *x = if self.averaged[k] { self.over.coordinate(k)[s] } else { self.at.coordinate(k)[i] };
+            *x = if self.coordinates[k] { self.over.coordinate(k)[s] } else { self.at.coordinate(k)[i] };
         }
     }
 
@@ -60,7 +60,7 @@ impl Gp {
         let dims = self.points().dims();
         assert!(at.dims() == dims && over.dims() == dims && averaged.len() == dims, "points of one space");
         assert!(!over.is_empty(), "an average of something");
-        let sets = Averaged { at, over, averaged };
+        let sets = Averaged { at, over, coordinates: averaged };
         let mut all = Marginals { mean: Vec::new(), variance: self.prior_variances(&sets) };
         for begin in (0..at.len()).step_by(PANEL) {
             let end = (begin + PANEL).min(at.len());
@@ -157,7 +157,7 @@ mod tests {
             let (at, over) = (random(3, 5, 2), random(3, 17, 3));
             let averaged = [false, true, true];
             let found = gp.averages(&at, &over, &averaged);
-            let sets = Averaged { at: &at, over: &over, averaged: &averaged };
+            let sets = Averaged { at: &at, over: &over, coordinates: &averaged };
             for i in 0..at.len() {
                 let joint = gp.joint(&sets.settings(i)).unwrap();
                 let s = over.len() as f64;

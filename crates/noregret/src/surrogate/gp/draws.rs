@@ -27,7 +27,7 @@ impl Gp {
         let n = self.observed();
         let paths: Vec<Path<'_>> = (0..count).map(|_| Path::draw(self, features, rng)).collect();
         let mut values: Vec<Vec<f64>> = paths.iter().map(|path| path.prior_values(set)).collect();
-        let corrections: Vec<f64> = paths.iter().flat_map(|path| path.correction()).copied().collect();
+        let corrections: Vec<f64> = paths.iter().flat_map(Path::correction).copied().collect();
         let corrections = MatRef::from_column_major_slice(&corrections, n, count);
         for begin in (0..set.len()).step_by(PANEL) {
             let end = (begin + PANEL).min(set.len());
