@@ -81,8 +81,8 @@ pub(crate) fn decode(
     }
 }
 
-/// Reads an event that is written in full. All that read one call this: what serde makes of so many types takes a third of a megabyte
-/// wherever it is made.
+/// Reads an event that is written in full. All that read one call this: what serde makes of so many types is large, and would be in the
+/// program as often as it is asked for.
 pub fn read_event(text: &str) -> Result<Event, serde_json::Error> {
     serde_json::from_str(text)
 }

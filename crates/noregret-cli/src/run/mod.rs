@@ -461,7 +461,7 @@ impl Runner<'_> {
 
     /// How long to wait for a message.
     fn patience(&self) -> Duration {
-        if !self.unsaved.is_empty() { RETRY } else { TICK }
+        if self.unsaved.is_empty() { TICK } else { RETRY }
     }
 
     /// Whether to wait although nothing is running here: other workers are evaluating and may vanish, or the command will be

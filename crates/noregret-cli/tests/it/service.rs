@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -304,7 +304,7 @@ fn worker_elsewhere(folder: &Folder, server: &str, token: &str, more: &[&str]) -
         unshare.extend(["--user", "--map-root-user"]);
     }
     let tried = Command::new("unshare").args(&unshare).arg("true").stderr(Stdio::null()).status();
-    if !tried.as_ref().is_ok_and(|status| status.success()) {
+    if !tried.as_ref().is_ok_and(ExitStatus::success) {
         let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
         assert!(tried.is_err() || !is_ci, "`unshare` is here, and may not make a namespace");
         eprintln!("skipped: no namespace of processes can be made here");
