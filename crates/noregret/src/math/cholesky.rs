@@ -25,6 +25,9 @@ const FIRST_JITTER: f64 = 1e-10;
 const JITTER_STEP: f64 = 10.0;
 /// ... and beyond this share the matrix is not a covariance at all, whatever rounding did to it.
 const LAST_JITTER: f64 = 1e-3;
+/// Rounding errors of a posterior covariance as a share of the prior's: those of its factor (`n * eps` for 10,000 points), a thousand times
+/// over for a badly conditioned one.
+const ROUNDING: f64 = 1e-9 / LAST_JITTER;
 /// Right-hand sides solved as one panel by one thread. Fixed, so that results do not depend on the threads.
 const PANEL: usize = 128;
 
@@ -74,6 +77,16 @@ impl Cholesky {
     ///
     /// `fill` is called again for every retry with a larger jitter, so that no second copy of `A` is kept.
     pub fn factor(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Result<Self, NotPositiveDefinite> {
+        Self::factor_difference(n, 0.0, fill)
+    }
+
+    /// The same for the small difference of large matrices, with diagonals of this size: what is left of them may be their rounding
+    /// errors, so that jitter may be as large as those.
+    pub fn factor_difference(
+        n: usize,
+        size: f64,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Self, NotPositiveDefinite> {
         let stride = with_room(n);
         let mut factor = Self { n, stride, data: vec![0.0; n * stride], ..Self::default() };
         let mut jitter = 0.0;
@@ -97,7 +110,7 @@ impl Cholesky {
                     let next =
                         if jitter == 0.0 { FIRST_JITTER * mean_diagonal } else { jitter * JITTER_STEP };
                     // Every retry adds more, up to a finite limit; `!(a <= b)` also stops on NaN.
-                    let limit = LAST_JITTER * mean_diagonal;
+                    let limit = LAST_JITTER * mean_diagonal.max(ROUNDING * size);
                     if !(next > jitter && next <= limit && limit.is_finite()) {
                         return Err(NotPositiveDefinite { n, pivot, jitter });
                     }

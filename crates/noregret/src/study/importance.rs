@@ -11,7 +11,9 @@
 //!
 //! The model does not know the objective; it knows which functions are possible. Each function drawn from the posterior has indices of its
 //! own, and their quantiles over the draws are the intervals. With few evaluations the draws differ wildly, and the intervals say so.
-//! What the model takes for noise is no part of the draws. Draws share the samples, so the error of the estimates (about 0.02 at the most
+//! The
+//! hyperparameters are those of the fit: their own uncertainty is not in the intervals, which are too narrow where few values of a rugged
+//! objective are known. What the model takes for noise is no part of the draws. Draws share the samples, so the error of the estimates (about 0.02 at the most
 //! points) is common to all and not in the intervals.
 //!
 //! # Departures

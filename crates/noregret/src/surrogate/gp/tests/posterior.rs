@@ -136,3 +136,18 @@ proptest! {
         }
     }
 }
+
+/// Thousands of values of a straight line: the model is next to certain everywhere, and the posterior covariance is the difference of two
+/// matrices that agree in all digits but the last. Once "not positive definite", and `noregret best` ended with it.
+#[test]
+fn where_nothing_is_open_functions_can_be_drawn() {
+    let kernel = Kernel::new(Form::Matern52, vec![40.0, 40.0], 2, 1e5);
+    let points = random_points(2, 700, &mut stream(21));
+    let y: Vec<f64> = (0..700).map(|i| points.point(i)[0]).collect();
+    let gp = Gp::new(kernel, points, &y, vec![1e-6; 700]).unwrap();
+    let at = random_points(2, 600, &mut stream(22));
+    let joint = gp.joint(&at).unwrap();
+    let draw = joint.draw(&mut stream(23));
+    // Deviations are at most the root of the largest jitter, 1e-9 of the prior's variance, which is 0.01.
+    assert!((0..600).all(|i| (draw[i] - at.point(i)[0]).abs() < 0.06), "{:?}", joint.repairs());
+}
