@@ -54,7 +54,7 @@ pub fn why(shared: &mut SharedStudy, number: u64) -> Result<Why, ViewError> {
     });
     let of = |part: fn(&Foresight) -> f64| foresight.as_ref().map(part);
     Ok(Why {
-        summary: summary(kind, algorithm.as_deref(), foresight.as_ref(), study.direction()),
+        summary: summary(kind, algorithm.as_deref(), foresight.as_ref()),
         kind: kind.into(),
         mean: of(|foresight| foresight.mean),
         sd: of(|foresight| foresight.sd),
@@ -132,12 +132,7 @@ fn looks_at_no_values(proposed: Option<&Proposed>, algorithm: &Algorithm) -> boo
     matches!(name.unwrap_or(algorithm.name()), "random" | "sobol")
 }
 
-fn summary(
-    kind: &str,
-    algorithm: Option<&str>,
-    foresight: Option<&Foresight>,
-    direction: Direction,
-) -> String {
+fn summary(kind: &str, algorithm: Option<&str>, foresight: Option<&Foresight>) -> String {
     let why = match (kind, foresight) {
         ("design", _) => "One of the first points: they are spread over the whole space, so that a model can begin.".to_owned(),
         ("queued", _) => "A person chose this point and put it into the queue.".to_owned(),
@@ -156,23 +151,22 @@ fn summary(
         _ => "Some of both: a good value was thought possible here, and the model was not sure of it.".to_owned(),
     };
     let Some(foresight) = foresight.filter(|_| kind != "design") else { return why };
-    let than = if direction.is_better(foresight.mean, foresight.best_mean) { "better than" } else { "where" };
     let nearest = foresight.nearest;
     let near = match nearest.correlation {
-        c if c >= NEAR => format!("Trial {} is next to it", nearest.number),
+        _ if kind == "refinement" => String::new(),
+        c if c >= NEAR => format!(" Trial {} is next to it.", nearest.number),
         c if c >= 0.05 => format!(
-            "The nearest evaluated point, trial {}, tells {} of its value",
+            " The nearest evaluated point, trial {}, tells {} of its value.",
             nearest.number,
             percent(c * c)
         ),
-        _ => "No evaluated point is near".to_owned(),
+        _ => " No evaluated point is near.".to_owned(),
     };
     format!(
-        "{why} From {}, the model expected {} ± {} here, {than} the best point {} {}. {near}.",
+        "{why} From {} the model expected {} ± {} here; the best point so far had {}.{near}",
         count(foresight.evaluations, "value"),
         number(foresight.mean),
         number(foresight.sd),
-        if than == "where" { "had" } else { "with" },
         number(foresight.best_mean),
     )
 }
