@@ -138,6 +138,8 @@ function filtered(page, text) {
     const before = says()
     field.value = filter
     field.dispatchEvent(new Event('input', { bubbles: true }))
+    // The page hears of what is typed with its next frame.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     const start = performance.now()
     field.form.requestSubmit()
     while (says() === before || !/\d of \d/.test(says())) await new Promise(requestAnimationFrame)
