@@ -185,6 +185,16 @@ async function nothing() {
 }
 
 async function touch() {
+  await go('/#/study/conv-net/parallel', 'svg[aria-roledescription="parallel coordinates"]')
+  // A tap on the axis of a choice takes the choice.
+  await page.evaluate(() => {
+    const chart = document.querySelector('.chart-scroll')
+    chart.scrollIntoView({ block: 'center' })
+    chart.scrollLeft = 250
+  })
+  const box = await chart('parallel coordinates').boundingBox()
+  await page.touchscreen.tap(box.x + (4.5 / 9) * box.width, box.y + 0.8 * box.height)
+  await query('in=4:0:0.25')
   await go('/#/study/conv-net/map', 'svg[aria-roledescription=map]')
   await page.touchscreen.tap(...(await at('map', 0.5, 0.5)))
   assert.match(await said(), /expected|value/)
