@@ -222,9 +222,7 @@ for (const [names, options] of [
       console.log(`ok  ${step.name}`)
     } catch (error) {
       faults += 1
-      await page
-        .screenshot({ path: join(folder || here, '..', `fault-${step.name}.png`) })
-        .catch(() => undefined)
+      await picture(`fault-${step.name}`)
       console.error(`FAILED ${step.name}: ${error.message}`)
     }
   }
