@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { COLORS, findings } from './harness/axe.mjs'
+import { until } from './harness/page.mjs'
 import { EMPTY, PLACES } from './harness/places.mjs'
 import { visit } from './harness/visit.mjs'
 
@@ -106,7 +107,7 @@ async function fits(page) {
   const over = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
   try {
     // Charts take their new width in the next frame.
-    await page.waitForFunction(`(${over})() <= 0`, undefined, { timeout: 2000 })
+    await until(async () => (await page.evaluate(over)) <= 0, 'it fits', 2000)
   } catch {
     const wide = await page.evaluate(() =>
       [...document.querySelectorAll('body *')]
