@@ -36,6 +36,9 @@ function chance(seed) {
   }
 }
 
+/** Rounding may lead out of a range by its last digit. */
+const inside = (x, low, high) => Math.min(high, Math.max(low, x))
+
 /** `n` results: parameters, value (null for one in forty, which failed), and seconds. */
 export function* results(n, seed = 1) {
   const next = chance(seed)
@@ -46,8 +49,8 @@ export function* results(n, seed = 1) {
       return Math.min(1, Math.max(0, best + spread * (wide - best) * (0.5 + next())))
     })
     const params = {
-      lr: 10 ** (-5 + 4 * u[0]),
-      weight_decay: 10 ** (-6 + 4 * u[1]),
+      lr: inside(10 ** (-5 + 4 * u[0]), 1e-5, 1e-1),
+      weight_decay: inside(10 ** (-6 + 4 * u[1]), 1e-6, 1e-2),
       dropout: 0.7 * u[2],
       momentum: 0.5 + 0.499 * u[3],
       layers: 1 + Math.round(11 * u[4]),

@@ -35,6 +35,7 @@ export class Noregret {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     )
+    process.once('exit', () => server.child.kill())
     const ended = once(server.child, 'close').then(() => {
       throw new Error('noregret serve ended: it says why above')
     })

@@ -1,20 +1,33 @@
 // Every view, for everybody: on large screens and phones, light and dark, by mouse and by keyboard.
 
 import assert from 'node:assert/strict'
-import { describe } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { COLORS, findings } from './harness/axe.mjs'
+import { until } from './harness/page.mjs'
 import { EMPTY, PLACES } from './harness/places.mjs'
 import { visit } from './harness/visit.mjs'
 
 /** The width of a small phone, in pixels. */
 const PHONE = 400
+const LARGE = { width: 1200, height: 900 }
+/** The longest that a test may take, in milliseconds. */
+const LIMIT = 60_000
 
 export function viewTests(stage) {
   describe('views', () => {
+    // One visitor for all of them, who goes from view to view: opening a page anew takes longer than looking at it.
+    let visitor
+    before(async () => {
+      visitor = await stage.now.visitor('admin')
+    })
+    after(() => visitor?.close())
     for (const { name, hash, asks, sees } of PLACES) {
-      visit(`${name}: shows what it should, to everybody`, stage, {}, async (visitor, page) => {
+      test(`${name}: shows what it should, to everybody`, { timeout: LIMIT }, async () => {
+        const { page } = visitor
+        await page.setViewportSize(LARGE)
+        await page.emulateMedia({ colorScheme: 'light' })
         await visitor.open(hash)
-        assert.match(await page.locator('h1').innerText(), asks)
+        assert.match(await page.locator('h1').first().innerText(), asks)
         await page.locator(`main ${sees}`).first().waitFor()
         assert.equal(
           await page.locator('main .trouble').count(),
@@ -27,6 +40,7 @@ export function viewTests(stage) {
         await page.setViewportSize({ width: PHONE, height: 800 })
         await page.waitForFunction((width) => window.innerWidth === width, PHONE)
         await fits(page)
+        visitor.check()
       })
     }
 
@@ -93,7 +107,7 @@ async function fits(page) {
   const over = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
   try {
     // Charts take their new width in the next frame.
-    await page.waitForFunction(`(${over})() <= 0`, undefined, { timeout: 2000 })
+    await until(async () => (await page.evaluate(over)) <= 0, 'it fits', 2000)
   } catch {
     const wide = await page.evaluate(() =>
       [...document.querySelectorAll('body *')]

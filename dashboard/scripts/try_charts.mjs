@@ -185,6 +185,16 @@ async function nothing() {
 }
 
 async function touch() {
+  await go('/#/study/conv-net/parallel', 'svg[aria-roledescription="parallel coordinates"]')
+  // A tap on the axis of a choice takes the choice.
+  await page.evaluate(() => {
+    const chart = document.querySelector('.chart-scroll')
+    chart.scrollIntoView({ block: 'center' })
+    chart.scrollLeft = 250
+  })
+  const box = await chart('parallel coordinates').boundingBox()
+  await page.touchscreen.tap(box.x + (4.5 / 9) * box.width, box.y + 0.8 * box.height)
+  await query('in=4:0:0.25')
   await go('/#/study/conv-net/map', 'svg[aria-roledescription=map]')
   await page.touchscreen.tap(...(await at('map', 0.5, 0.5)))
   assert.match(await said(), /expected|value/)
@@ -212,9 +222,7 @@ for (const [names, options] of [
       console.log(`ok  ${step.name}`)
     } catch (error) {
       faults += 1
-      await page
-        .screenshot({ path: join(folder || here, '..', `fault-${step.name}.png`) })
-        .catch(() => undefined)
+      await picture(`fault-${step.name}`)
       console.error(`FAILED ${step.name}: ${error.message}`)
     }
   }

@@ -22,6 +22,7 @@ export const PLACES = [
   { name: 'importance', hash: '#/study/network/importance', asks: /matters/i, sees: 'svg[data-chart]' },
   { name: 'trust', hash: '#/study/network/trust', asks: /trust/i, sees: 'svg[data-chart]' },
   { name: 'workers', hash: '#/study/network/workers', asks: /work|idle|who/i, sees: 'svg[data-chart]' },
+  { name: 'all', hash: '#/study/network/all', asks: /./, sees: 'svg[aria-roledescription=map]' },
   { name: 'pool', hash: '#/study/alloys/pool', asks: /./, sees: 'svg[data-chart]' },
 ]
 

@@ -218,6 +218,7 @@ function AxisOf({ axis, x, y, gap, range, onNudge, onClear }: AxisOfProps) {
   const ends = range ?? [0, 1]
   return (
     <g class="parallel-axis">
+      <rect class="grip" x={x - GRIP} width={2 * GRIP} y={y(1) - 8} height={y(0) - y(1) + 16} />
       <text class="axis-label" x={x} y={14} text-anchor="middle">
         {fitted(axis.name, gap - 8)}
       </text>

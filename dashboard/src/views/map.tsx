@@ -20,7 +20,7 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
   const embedded = isStill.value ? (session.value?.more?.maps?.[study.name] ?? []) : null
   const pair = useDefaultPair(study, embedded !== null)
   const { query } = route.value
-  const chosen = embedded ? embedded[Number(query.get('map') ?? 0)] : pair && asked(study, pair, query)
+  const chosen = embedded ? embedded[embeddedPlace(embedded)] : pair && asked(study, pair, query)
   const panel = embedded ? '' : (query.get('panel') ?? '')
   const choices = useMemo(
     () => panelChoices(study, panel, chosen),
@@ -165,6 +165,13 @@ const panelTitle = (of: MapOf, panel: string): string => {
 const tablePath = (study: Study, descending: boolean): string =>
   `${studyPath(study.name)}/views/trials?sort=value&descending=${descending}&from=0&limit=1000`
 
+/** Which map of a report is shown: the one that the address says, or the first of two parameters. */
+function embeddedPlace(maps: MapOf[]): number {
+  const asked = route.value.query.get('map')
+  const two = maps.findIndex((map) => map.y !== undefined)
+  return asked === null ? Math.max(0, two) : Number(asked)
+}
+
 /** The maps that a report has. */
 function EmbeddedChoice({ maps }: { maps: MapOf[] }) {
   if (maps.length < 2) return null
@@ -172,7 +179,7 @@ function EmbeddedChoice({ maps }: { maps: MapOf[] }) {
     <label class="inline">
       Parameters
       <select
-        value={route.value.query.get('map') ?? '0'}
+        value={String(embeddedPlace(maps))}
         onChange={(event) => setQuery({ map: event.currentTarget.value })}
       >
         {maps.map((map, i) => (

@@ -97,9 +97,9 @@ function Drawn({ study, data, table, brushes, set }: DrawnProps) {
       summary={
         <>
           Draw a range on any axis, or several; a click takes it away. Good values are up on the axis of
-          values, and yellow; bad ones are violet, failures gray. The worst stand together at the lower end.{' '}
+          values, and yellow; bad ones are violet, failures gray. The worst stand together at the lower end.
           {table.partial &&
-            `The best ${count(2 * PAGE)} trials and some of the ${count(table.total)} others are here. `}
+            ` ${count(table.trials.length)} of the ${count(table.total)} trials are here: the best, and some of the others.`}
         </>
       }
       sheet={() => ({
@@ -181,7 +181,7 @@ async function load(name: string, descending: boolean, signal: AbortSignal): Pro
   const path = `${studyPath(name)}/views/trials`
   if (isStill.peek()) {
     const all = await ask<Table>('GET', path)
-    return { trials: all.trials, total: all.total, partial: false }
+    return { trials: all.trials, total: all.total, partial: all.trials.length < all.total }
   }
   const page = (from: number) =>
     ask<Table>('GET', `${path}?sort=value&descending=${descending}&from=${from}&limit=${PAGE}`, undefined, {
