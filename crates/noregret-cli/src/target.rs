@@ -60,10 +60,9 @@ impl StudiesArgs {
         }
         let mut names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(
-                UsageError::new(format!("there are two studies `{}`: name one of them", twice[0])).into()
-            );
+        let pairs = names.iter().zip(names.iter().skip(1));
+        if let Some((twice, _)) = pairs.into_iter().find(|(one, next)| one == next) {
+            return Err(UsageError::new(format!("there are two studies `{twice}`: name one of them")).into());
         }
         Ok(targets)
     }

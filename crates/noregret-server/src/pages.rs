@@ -42,7 +42,7 @@ fn file(file: &'static Embedded, call: &Call, cache: &str) -> Answer {
 /// Begins a session, for a token.
 pub(crate) fn log_in(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     // A form on another site can send neither.
-    if !call.is_json && !call.is_of_page {
+    if !call.is_json() && !call.is_of_page {
         return Err(invalid("send the token as application/json"));
     }
     let Login { token } = call.json()?;

@@ -164,10 +164,8 @@ pub(crate) struct Call {
     pub(crate) caller: crate::app::Caller,
     /// The last event that a reader of events has seen.
     pub(crate) last_event: Option<u64>,
-    /// Whether the body is TOML.
-    pub(crate) is_toml: bool,
-    /// Whether it says to be JSON.
-    pub(crate) is_json: bool,
+    /// What the body says to be.
+    content_type: String,
     /// Whether a script has sent it, rather than a form.
     pub(crate) is_of_page: bool,
     /// How the answer may be compressed.
@@ -209,9 +207,6 @@ impl Call {
             }
             None => None,
         };
-        let content_type = header("content-type").map_or("", String::as_str);
-        let (is_toml, is_json) =
-            (content_type.contains("toml"), content_type.starts_with("application/json"));
         let is_of_page = request.is_of_page();
         let was_encrypted = header("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
         let (number, is_about_one) = (number.unwrap_or_default(), number.is_some());
@@ -224,8 +219,7 @@ impl Call {
             named,
             caller,
             last_event,
-            is_toml,
-            is_json,
+            content_type: header("content-type").cloned().unwrap_or_default(),
             is_of_page,
             accept_encoding: header("accept-encoding").cloned(),
             cookies: header("cookie").cloned(),
@@ -244,6 +238,16 @@ impl Call {
         }
         serde_json::from_slice(body)
             .map_err(|error| invalid(format!("the body is not what is expected: {error}")))
+    }
+
+    /// Whether the body says to be TOML.
+    pub(crate) fn is_toml(&self) -> bool {
+        self.content_type.contains("toml")
+    }
+
+    /// Whether it says to be JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.content_type.starts_with("application/json")
     }
 
     /// A number in the query.

@@ -56,7 +56,7 @@ pub(crate) fn list(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 
 pub(crate) fn create(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let text = std::str::from_utf8(&call.body).map_err(|_| invalid("a study file is text, in UTF-8"))?;
-    let read = if call.is_toml { StudyFile::from_toml(text) } else { StudyFile::from_json(text) };
+    let read = if call.is_toml() { StudyFile::from_toml(text) } else { StudyFile::from_json(text) };
     let file = read.map_err(|error| invalid(error.to_string()))?;
     let name = file.study.name.clone();
     check_name(&name)?;

@@ -92,7 +92,7 @@ impl Chronicle {
             Some(filter) => {
                 let uses = |i| filter.uses(i);
                 let fits = |record: &&TrialRecord| {
-                    let row = self.row(record, space, &sources, uses);
+                    let row = row(record, space, &sources, uses);
                     filter.holds(|i| self.cell(&row, space, &sources[i]))
                 };
                 records.iter().filter(fits).collect()
@@ -152,20 +152,6 @@ impl Chronicle {
         (columns, sources)
     }
 
-    fn row<'a>(
-        &self,
-        record: &'a TrialRecord,
-        space: &Space,
-        sources: &[Source],
-        uses: impl Fn(usize) -> bool,
-    ) -> Row<'a> {
-        // A row of a pool has features; everything else is read where it is.
-        let is_row = space.as_pool().is_some() && record.given().is_none();
-        let params = (is_row && (0..space.dims()).any(&uses)).then(|| record.params(space));
-        let id = sources.iter().position(|source| *source == Source::Id).filter(|i| uses(*i));
-        Row { record, params, id: id.and_then(|_| record.id(space)) }
-    }
-
     fn cell<'a>(&'a self, row: &'a Row<'a>, space: &'a Space, source: &Source) -> Cell<'a> {
         let record = row.record;
         let number = |x: Option<f64>| x.map_or(Cell::Empty, Cell::Number);
@@ -204,7 +190,7 @@ impl Chronicle {
     ) -> Vec<&'a TrialRecord> {
         // Texts that are equal are kept once: there are few workers, and many trials.
         let mut texts: BTreeSet<String> = BTreeSet::new();
-        let rows = |record: &'a TrialRecord| self.row(record, space, sources, |i| i == column);
+        let rows = |record: &'a TrialRecord| row(record, space, sources, |i| i == column);
         for record in &matching {
             if let Cell::Text(text) = self.cell(&rows(record), space, &sources[column])
                 && !texts.contains(text)
@@ -254,4 +240,18 @@ impl Key {
         };
         if descending { order.reverse() } else { order }
     }
+}
+
+/// What of a record its columns need.
+fn row<'a>(
+    record: &'a TrialRecord,
+    space: &Space,
+    sources: &[Source],
+    uses: impl Fn(usize) -> bool,
+) -> Row<'a> {
+    // A row of a pool has features; everything else is read where it is.
+    let is_row = space.as_pool().is_some() && record.given().is_none();
+    let params = (is_row && (0..space.dims()).any(&uses)).then(|| record.params(space));
+    let id = sources.iter().position(|source| *source == Source::Id).filter(|i| uses(*i));
+    Row { record, params, id: id.and_then(|_| record.id(space)) }
 }

@@ -230,7 +230,7 @@ fn segment(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text += &format!("%{byte:02X}");
+            text.extend(["%".to_owned(), format!("{byte:02X}")]);
         }
     }
     text
