@@ -153,7 +153,7 @@ fn a_wrong_result_is_replaced() {
     assert_eq!(same[0]["result"], "same");
     assert_eq!(folder.trials()[1]["value"], 5.0);
     let best = folder.call(&["best", "study.toml", "--json"]).with(0).json();
-    assert_eq!(best[0]["best_observed"]["number"], 2, "{best:?}");
+    assert_eq!(best[0]["observed"]["number"], 2, "{best:?}");
     folder.call(&["tell", "study.toml", "1", "--fail", "a bubble", "--replace"]).with(0);
     assert_eq!(folder.trials()[1]["state"], "failed");
     let running = folder.call(&["ask", "study.toml"]).with(0);
