@@ -57,7 +57,7 @@ export function Trials({ study, open }: StudyViewProps) {
   const error = pages.error.value
   const attrs = pages.attrs.value
   const columns = useMemo(() => columnsOf(study, attrs), [study.space, study.name, attrs])
-  const names = query.get('columns')?.split(',') ?? usualColumns(study)
+  const names = query.get('columns')?.split(',') ?? usualColumns(study, filter)
   const shown = columns.filter((column) => names.includes(column.name))
   void pages.version.value
 
@@ -121,6 +121,7 @@ export function Trials({ study, open }: StudyViewProps) {
               key: column.name,
               width: column.width,
               right: column.right,
+              grows: column.grows ?? false,
               sort: column.name === sort ? (wanted.descending ? 'descending' : 'ascending') : undefined,
               content: column.sortable ? (
                 <SortButton name={column.name} sort={sort} descending={wanted.descending ?? false} />
