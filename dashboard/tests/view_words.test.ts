@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LeftOut, Share, Span, Worker, Workers } from '../src/api/types.ts'
-import { interactionsText, inWords, listed } from '../src/views/importance_words.ts'
-import { coverageText, explainedText, noiseText } from '../src/views/trust_words.ts'
+import { interactionsText, inWords, listed, pairOf } from '../src/views/importance_words.ts'
+import { allowed, coverageText, explainedText, noiseText } from '../src/views/trust_words.ts'
 import { idleOfAll, idleShare, presences, seenText, summaryText } from '../src/views/workers_words.ts'
 import { slowTrials } from '../src/words/slow.ts'
 
@@ -35,23 +35,43 @@ describe('importance', () => {
     expect(interactionsText({ evaluations: 9, parameters, interactions: 0.01 })).toMatch(/hardly interact/)
     expect(interactionsText({ evaluations: 9, parameters, interactions: -0.01 })).toMatch(/hardly interact/)
   })
+  it('shows a map of the same pair as it speaks of', () => {
+    const three = [...parameters.slice(0, 2), { name: 'kind', first: share(0.01), total: share(0.35) }]
+    expect(interactionsText({ evaluations: 9, parameters: three, interactions: 0.3 })).toMatch(/kind and /)
+    expect(pairOf({ evaluations: 9, parameters: three, interactions: 0.3 })[0]).toBe('kind')
+    expect(pairOf({ evaluations: 9, parameters: three, interactions: 0.01 })).toEqual(['lr', 'depth'])
+    expect(pairOf({ evaluations: 9, parameters: three.slice(0, 1), interactions: 0.3 })).toEqual(['lr'])
+  })
   it('lists names', () => expect(listed(['a', 'b', 'c'])).toBe('a, b and c'))
 })
 
 describe('trust', () => {
-  const left = (n: number, half: number, wide: number): LeftOut => ({
+  const left = (n: number, half: number, most: number): LeftOut => ({
     number: Array.from({ length: n }, (_, i) => i),
     value: [],
     mean: [],
     sd: [],
-    coverage: [half, 0.9, wide],
+    coverage: [half, most, 0.95],
     explained: 0.9,
   })
   it('calls a difference one only where chance does not explain it', () => {
-    // 17 of 20 is within two deviations (0.049) of 19; 850 of 1,000 is 14 of them away.
-    expect(coverageText(left(20, 0.5, 0.86))).toMatch(/^The intervals are honest/)
-    expect(coverageText(left(1000, 0.5, 0.85))).toMatch(/^The model is too sure/)
-    expect(coverageText(left(1000, 0.9, 1))).toMatch(/^The model is more careful/)
+    expect(plain(coverageText(left(62, 0.5, 0.84)))).toMatch(
+      /^84 % .* 90 % intervals: about right \(.* for 62 values/,
+    )
+    expect(coverageText(left(1000, 0.5, 0.85))).toMatch(/too few .* too sure of itself/)
+    expect(coverageText(left(1000, 0.5, 1))).toMatch(/more than it need be/)
+    expect(coverageText(left(1000, 0.9, 0.91))).toMatch(/more careful than it needs to be/)
+  })
+  it('knows what chance allows', () => {
+    // Of 10 values with 0.9 each: 5 or fewer with 0.0016, 6 or fewer with 0.0128; all of them with 0.35.
+    expect(allowed(10, 0.9)).toEqual([0.6, 1])
+    // Of many, 2.576 deviations (0.0095 each) to either side.
+    const [low, high] = allowed(1000, 0.9)
+    expect(Math.abs(low - (0.9 - 2.576 * 0.00949))).toBeLessThan(0.002)
+    expect(Math.abs(high - (0.9 + 2.576 * 0.00949))).toBeLessThan(0.002)
+    expect(allowed(0, 0.9)).toEqual([0, 1])
+    // The first probability of so many is far below the smallest number.
+    expect(allowed(100_000, 0.9)[0]).toBeCloseTo(0.8976, 3)
   })
   it('warns of predictions that are worse than none', () => {
     expect(explainedText({ ...left(9, 0, 0), explained: -0.1 })).toMatch(/no better than the mean/)

@@ -14,6 +14,7 @@ import {
   colorRange,
   drawn,
   feasible,
+  isElsewhere,
   nearestPlace,
   paramsAt,
   placeText,
@@ -58,7 +59,7 @@ export function MapFigure({ study, maps, titles, choices, panel, known, onPick }
     <Figure
       name={name}
       title={`${first.x.name}${first.y ? ` and ${first.y.name}` : ''}, by the model`}
-      summary={summary(maps, titles, study)}
+      summary={summary(maps, titles, study, belongs)}
       sheet={sheet}
     >
       {first.y ? (
@@ -270,7 +271,7 @@ function membership(
   }
 }
 
-function summary(maps: SurfaceMap[], titles: string[], study: Study) {
+function summary(maps: SurfaceMap[], titles: string[], study: Study, belongs: SurfaceProps['belongs']) {
   const best = maps
     .map((map, i) => ({ map, title: titles[i] ?? '', cell: bestCell(map, study.direction) }))
     .filter(({ cell }) => cell >= 0)
@@ -287,6 +288,13 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
   )
   const where = others.length > 0 ? `with ${listedOthers(others)}` : 'over all values of the others'
   const alone = (first.y ? 2 : 1) + (titles.some(Boolean) ? 1 : 0) >= axesOf(study.space).length
+  const star = best?.map.recommended?.[0]
+  const away =
+    best !== null &&
+    star !== undefined &&
+    (belongs(best.map)?.(star) === false || isElsewhere(best.map, best.cell))
+  const averaged = !alone && others.length === 0
+  const banded = [first.x, first.y].some((axis) => axis && drawn(axis).bands)
   const ruled = maps.some((map) => map.infeasible.length > 0)
   return (
     <>
@@ -300,14 +308,23 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
         </>
       )}
       {first.y
-        ? 'Good is yellow. Discs are evaluated points, in the color of their value; crosses wait or run; the star is the recommended point. '
-        : 'Dots are evaluated points; ticks at the bottom wait or run; the star is the recommended point. '}
+        ? 'Good is yellow. Discs: evaluated points, in the color of their value. Crosses: trials that wait or run. '
+        : 'Dots: evaluated points. Ticks at the bottom: trials that wait or run. '}
+      {maps.some((map) => map.recommended) &&
+        'The star is the recommended point: the best expectation among evaluated points. '}
+      {away &&
+        best &&
+        (averaged
+          ? 'It is elsewhere than the best of the map, which averages over the other parameters. '
+          : `The model expects ${number(best.map.mean[best.cell], 3)} at a point that nobody has evaluated yet. `)}
       {titles.some(Boolean)
-        ? 'A panel has the points that are known to have its value, whatever their other parameters.'
+        ? 'A panel shows the evaluated points with its value, also those with other values of the other parameters.'
         : alone
           ? ''
-          : 'Points are drawn whatever their other parameters.'}
-      {ruled && ' What constraints rule out is hatched.'}
+          : 'All evaluated points are shown, also those with other values of the other parameters.'}
+      {banded &&
+        ' Within the band of a category or a whole number, points are shifted so that all can be seen.'}
+      {ruled && ' Hatched: ruled out by constraints.'}
     </>
   )
 }
