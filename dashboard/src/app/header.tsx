@@ -41,7 +41,8 @@ export function Header() {
             </span>
           )}
           <button type="button" class="plain" onClick={nextTheme} title={`Colors: ${themeName}`}>
-            Theme: {theme.value === 'system' ? 'auto' : theme.value}
+            <span class="theme-label">Theme: </span>
+            {theme.value === 'system' ? 'auto' : theme.value}
           </button>
           {known && !isStill.value && known.more?.login !== false && (
             <button type="button" class="plain" onClick={() => void logOut()}>

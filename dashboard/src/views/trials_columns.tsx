@@ -91,7 +91,7 @@ export function usualColumns(study: Study, filter = ''): string[] {
   const reason = /\b(failed|reason)\b/.test(filter) ? ['reason'] : []
   const note = /\bnote\b/.test(filter) ? ['note'] : []
   const value = /^\s*state\s*==?\s*'?failed'?\s*$/.test(filter) ? [] : ['value']
-  return ['number', 'state', ...value, ...reason, ...note, ...id, ...parameters, 'seconds', 'worker']
+  return ['number', 'state', ...reason, ...value, ...note, ...id, ...parameters, 'seconds', 'worker']
 }
 
 function parameter(study: Study, name: string): Column {
