@@ -56,7 +56,7 @@ describe('trust', () => {
   })
   it('calls a difference one only where chance does not explain it', () => {
     expect(plain(coverageText(left(62, 0.5, 0.84)))).toMatch(
-      /^84 % .* 90 % intervals: about right \(.* for 62 values/,
+      /^84 % .* 90 % intervals: about right \(.* of 62 values/,
     )
     expect(coverageText(left(1000, 0.5, 0.85))).toMatch(/too few .* too sure of itself/)
     expect(coverageText(left(1000, 0.5, 1))).toMatch(/more than it need be/)
@@ -126,9 +126,7 @@ describe('workers', () => {
     expect(presences(data, true).map(idleShare)).toEqual([1 - 100 / 150])
     expect(presences(data, false).map(idleShare)).toEqual([0])
     expect(presences(data, true).map((one) => seenText(one, 150))).toEqual(['last seen 50 s ago'])
-    expect(plain(summaryText(data, true))).toContain(
-      '1 is idle. Over the whole time, workers were idle for 33 %',
-    )
+    expect(plain(summaryText(data, true))).toContain('1 is idle. All in all, workers were idle for 33 %')
   })
   it('have left if they were not seen for two of their evaluations, and a minute at least', () => {
     const at = (now: number, took: number) =>
@@ -157,7 +155,7 @@ describe('workers', () => {
   it('are summed up in sentences', () => {
     const text = plain(summaryText(answer([worker(20, 1), worker(20)]), true))
     expect(text).toContain('1 worker of 2 has something to evaluate now. 1 is idle.')
-    expect(text).toContain('idle for 80 % of it: fewer would do')
+    expect(text).toContain('idle for 80 % of their time: fewer would do')
     expect(text).toContain('60 % of all the time spent: a faster algorithm')
   })
 })

@@ -27,12 +27,12 @@ export function coverageText({ coverage, number: trials }: LeftOut): string {
   const [half, most] = coverage
   const n = trials.length
   const [low, high] = allowed(n, 0.9)
-  const range = `${percent(low)} to ${percent(high)} would be right for ${counted(n, 'value')}`
+  const range = `chance allows ${percent(low)} to ${percent(high)} of ${counted(n, 'value')}`
   const seen = `${percent(most)} of the values are inside their 90 % intervals`
   if (most < low) return `${seen}: too few (${range}). The model is too sure of itself.`
   if (most > high) return `${seen}: more than it need be (${range}). The model is careful.`
   if (half > allowed(n, 0.5)[1])
-    return `${seen}: right (${range}), but ${percent(half)} are inside their 50 % intervals. The model is more careful than it needs to be.`
+    return `${seen}: about right (${range}). But ${percent(half)} are inside their 50 % intervals: near its predictions the model is more careful than it needs to be.`
   return `${seen}: about right (${range}).`
 }
 

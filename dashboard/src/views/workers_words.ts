@@ -69,8 +69,8 @@ export function summaryText(data: Workers, goesOn: boolean): string {
   if (idle !== null) {
     sentences.push(
       idle < 0.05
-        ? 'Over the whole time, workers were hardly ever idle.'
-        : `Over the whole time, workers were idle for ${percent(idle)} of it${idle > 0.5 ? ': fewer would do, or trials are missing' : ''}.`,
+        ? 'All in all, workers were hardly ever idle.'
+        : `All in all, workers were idle for ${percent(idle)} of their time${idle > 0.5 ? ': fewer would do, or trials are missing' : ''}.`,
     )
   }
   const spent = data.evaluation_seconds + data.thinking_seconds
