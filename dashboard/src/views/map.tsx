@@ -82,6 +82,7 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
             choices={panelValues}
             panel={panel}
             known={known}
+            moved={Object.keys(chosen?.fixed ?? {}).length > 0}
             onPick={
               mayWork.value && !isStill.value
                 ? (point) => {

@@ -35,11 +35,13 @@ interface MapFigureProps {
   panel: string
   /** Trials whose parameters are known, to tell points of different panels apart. */
   known: Trial[] | undefined
+  /** Whether the reader has fixed other parameters. */
+  moved: boolean
   onPick: ((point: Params) => void) | undefined
 }
 
 /** Means and deviations side by side, or a curve with its band; with panels, a row each. */
-export function MapFigure({ study, maps, titles, choices, panel, known, onPick }: MapFigureProps) {
+export function MapFigure({ study, maps, titles, choices, panel, known, moved, onPick }: MapFigureProps) {
   const dark = useDark()
   const { direction } = study
   const first = maps[0] as SurfaceMap
@@ -59,7 +61,7 @@ export function MapFigure({ study, maps, titles, choices, panel, known, onPick }
     <Figure
       name={name}
       title={`${first.x.name}${first.y ? ` and ${first.y.name}` : ''}, by the model`}
-      summary={summary(maps, titles, study, belongs)}
+      summary={summary(maps, titles, study, belongs, moved)}
       sheet={sheet}
     >
       {first.y ? (
@@ -271,7 +273,22 @@ function membership(
   }
 }
 
-function summary(maps: SurfaceMap[], titles: string[], study: Study, belongs: SurfaceProps['belongs']) {
+/** Why the star is elsewhere than the best of the map. */
+function awayText(moved: boolean, averaged: boolean, value: string): string {
+  if (moved)
+    return 'It has its own values of the parameters that you fixed, so the best of this map may be elsewhere. '
+  return averaged
+    ? 'It is elsewhere than the best of the map, which averages over the other parameters. '
+    : `The model expects ${value} at a point that nobody has evaluated yet. `
+}
+
+function summary(
+  maps: SurfaceMap[],
+  titles: string[],
+  study: Study,
+  belongs: SurfaceProps['belongs'],
+  moved: boolean,
+) {
   const best = maps
     .map((map, i) => ({ map, title: titles[i] ?? '', cell: bestCell(map, study.direction) }))
     .filter(({ cell }) => cell >= 0)
@@ -312,11 +329,7 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study, belongs: Su
         : 'Dots: evaluated points. Ticks at the bottom: trials that wait or run. '}
       {maps.some((map) => map.recommended) &&
         'The star is the recommended point: the best expectation among evaluated points. '}
-      {away &&
-        best &&
-        (averaged
-          ? 'It is elsewhere than the best of the map, which averages over the other parameters. '
-          : `The model expects ${number(best.map.mean[best.cell], 3)} at a point that nobody has evaluated yet. `)}
+      {away && best && awayText(moved, averaged, number(best.map.mean[best.cell], 3))}
       {titles.some(Boolean)
         ? 'A panel shows the evaluated points with its value, also those with other values of the other parameters.'
         : alone
