@@ -87,7 +87,7 @@ export function mapTests(stage) {
         await page.getByLabel('Panels').selectOption('optimizer')
         for (const choice of ['adam', 'sgd', 'lion'])
           await page.getByRole('heading', { name: `Expected value, optimizer ${choice}` }).waitFor()
-        await page.getByLabel('Up').selectOption('')
+        await page.getByLabel('y axis').selectOption('')
         await page.locator('svg[data-chart]').first().waitFor()
         // Who may only read is not offered to enqueue.
         assert.equal(await page.locator('svg.pickable').count(), 0)

@@ -69,7 +69,7 @@ export function writingTests(stage) {
       async (visitor, page) => {
         await visitor.open('#/')
         await page.getByRole('searchbox').fill('seeds')
-        const cards = page.locator('.card')
+        const cards = page.locator('li.card')
         await until(async () => (await cards.count()) === 2, 'two studies with the tag')
         await page.getByRole('button', { name: 'Archive seed-2' }).click()
         await until(async () => (await cards.count()) === 1, 'one study is put away')

@@ -84,11 +84,11 @@ async function map() {
   await query('at.weight_decay=')
   await page.getByRole('button', { name: /^Reset/ }).click()
   await page.waitForFunction(() => !location.hash.includes('at.'))
-  await page.getByLabel('Right').selectOption('dropout')
+  await page.getByLabel('x axis').selectOption('dropout')
   await query('x=dropout')
   await page.getByLabel('Panels').selectOption('activation')
   await page.locator('h3', { hasText: 'activation gelu' }).first().waitFor()
-  await page.getByLabel('Up').selectOption('')
+  await page.getByLabel('y axis').selectOption('')
   await chart('curve').waitFor()
 }
 

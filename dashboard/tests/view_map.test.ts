@@ -5,6 +5,7 @@ import {
   colorRange,
   drawn,
   feasible,
+  isElsewhere,
   paramsAt,
   placeText,
   pointsOf,
@@ -80,4 +81,14 @@ describe('colors', () => {
     expect(colorRange(means, 'maximize')).toEqual({ low: 0, high: 1e6, cut: false })
     expect(colorRange([1, 2, Number.NaN], 'minimize')).toEqual({ low: 1, high: 2, cut: false })
   })
+})
+
+it('the recommended point is elsewhere than the best of the map, or beside it', () => {
+  // It is at the middle of lr, with the second kind: the fifth cell.
+  expect(isElsewhere(map, 4)).toBe(false)
+  // A neighbor along a range is the same for the eye, another choice is not.
+  expect(isElsewhere(map, 3)).toBe(false)
+  expect(isElsewhere(map, 1)).toBe(true)
+  expect(isElsewhere({ ...map, recommended: [8, 0, 1] }, 5)).toBe(true)
+  expect(isElsewhere({ ...map, recommended: null }, 1)).toBe(false)
 })

@@ -2,6 +2,7 @@ import type { Study } from '../api/types.ts'
 import { Progress } from '../parts/progress.tsx'
 import { StudyActions } from '../parts/study_actions.tsx'
 import { countsText, stateMark, stateText } from '../parts/study_state.ts'
+import { bestTrialOf } from '../views/history_words.ts'
 import { count, number } from '../words/numbers.ts'
 import { exact } from '../words/times.ts'
 import { link, route, studyLink } from './router.ts'
@@ -40,8 +41,8 @@ export function Header() {
             </span>
           )}
           <button type="button" class="plain" onClick={nextTheme} title={`Colors: ${themeName}`}>
-            <span class="hidden">Colors: </span>
-            {theme.value === 'system' ? 'Auto' : theme.value === 'light' ? 'Light' : 'Dark'}
+            <span class="theme-label">Theme: </span>
+            {theme.value === 'system' ? 'auto' : theme.value}
           </button>
           {known && !isStill.value && known.more?.login !== false && (
             <button type="button" class="plain" onClick={() => void logOut()}>
@@ -175,10 +176,6 @@ function Facts() {
 function bestTrial(): number | null {
   const current = open.value
   const history = current?.history.value
-  const last = history?.best.at(-1)
-  if (last && history) {
-    const i = history.place.lastIndexOf(last[0])
-    if (i >= 0) return history.number[i] ?? null
-  }
-  return current?.study.value?.best_observed?.number ?? null
+  const known = history ? bestTrialOf(history) : null
+  return known ?? current?.study.value?.best_observed?.number ?? null
 }

@@ -34,7 +34,7 @@ const ROW = 34
 export function Bars({ label, rows, width }: BarsProps) {
   const tall = rows.length * ROW + 24 + 42
   const names = Math.min(width * 0.32, 16 + 7 * Math.max(4, ...rows.map((row) => row.name.length)))
-  const frame = framed(width, tall, { left: names, right: 52, top: 20, bottom: 42 })
+  const frame = framed(width, tall, { left: names, right: 92, top: 20, bottom: 42 })
   const most = Math.max(0.05, ...rows.map((row) => Math.max(row.total.high, row.first.high)))
   const top = most > 0.5 ? 1 : Math.ceil(most * 20) / 20
   const px = (share: number): number => frame.left + (Math.min(top, Math.max(0, share)) / top) * frame.width
@@ -92,7 +92,7 @@ export function Bars({ label, rows, width }: BarsProps) {
               y={middle(i)}
               dominant-baseline="central"
             >
-              {percent(total.share)}
+              {percent(first.share)} · {percent(total.share)}
             </text>
           </g>
         ))}

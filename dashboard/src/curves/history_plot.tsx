@@ -14,6 +14,8 @@ export interface HistoryPlotProps {
   /** Limits of the values; all of them without. */
   range: [number, number] | null
   planned: number | null
+  /** Why trials failed, by their numbers, as far as that is known. */
+  reasons?: Map<number, string>
   /** Opens a trial. */
   choose: (trial: number) => void
 }
@@ -122,7 +124,7 @@ const height = (width: number): number => Math.round(Math.min(460, Math.max(280,
 function next(series: HistorySeries, from: number, step: number): number {
   let i = from < 0 ? (step > 0 ? -1 : series.x.length) : from
   do i += step
-  while (i >= 0 && i < series.x.length && series.value[i] === null)
+  while (i >= 0 && i < series.x.length && series.number[i] === null)
   return i >= 0 && i < series.x.length ? i : from
 }
 
@@ -165,7 +167,8 @@ function options(
         ...axis,
         size: 30,
         gap: 8,
-        label: against === 'trial' ? 'Trials ended' : 'Time since the study began',
+        label:
+          against === 'trial' ? 'Trials, in the order in which they ended' : 'Time since the study began',
         labelFont: FONT,
         labelSize: 22,
         space: 70,
@@ -281,7 +284,7 @@ function labelsOfTime(splits: number[]): string[] {
 function marks(self: uPlot, { series, against, planned }: HistoryPlotProps, chosen: number): void {
   const { ctx, bbox } = self
   const ratio = devicePixelRatio
-  const foot = bbox.top + bbox.height - 7 * ratio
+  const foot = bbox.top + bbox.height - FOOT * ratio
   const inside = (x: number) => x >= bbox.left - 1 && x <= bbox.left + bbox.width + 1
   ctx.save()
   ctx.fillStyle = color('--failed')
@@ -316,9 +319,9 @@ function marks(self: uPlot, { series, against, planned }: HistoryPlotProps, chos
       ctx.fillText(`budget: ${count(planned)}`, px - 6 * ratio, bbox.top + 4 * ratio)
     }
   }
-  const [x, value] = [series.x[chosen], series.value[chosen]]
-  if (x !== undefined && value !== null && value !== undefined) {
-    const [px, py] = [self.valToPos(x, 'x', true), self.valToPos(value, 'y', true)]
+  const [x, value, trial] = [series.x[chosen], series.value[chosen] ?? null, series.number[chosen] ?? null]
+  if (x !== undefined && trial !== null) {
+    const [px, py] = [self.valToPos(x, 'x', true), value === null ? foot : self.valToPos(value, 'y', true)]
     ctx.strokeStyle = color('--ink')
     ctx.lineWidth = 1.5 * ratio
     ctx.beginPath()
@@ -336,10 +339,9 @@ function nearest(self: uPlot, series: HistorySeries): number {
   let found = -1
   let least = REACH * REACH
   for (let i = lowerBound(series.x, from); i < series.x.length && (series.x[i] ?? 0) <= to; i += 1) {
-    const value = series.value[i]
-    if (value === null || value === undefined) continue
+    if (series.number[i] === null) continue
     const dx = self.valToPos(series.x[i] ?? 0, 'x') - left
-    const dy = self.valToPos(value, 'y') - top
+    const dy = heightOf(self, series.value[i] ?? null) - top
     if (dx * dx + dy * dy < least) {
       least = dx * dx + dy * dy
       found = i
@@ -347,6 +349,13 @@ function nearest(self: uPlot, series: HistorySeries): number {
   }
   return found
 }
+
+/** Pixels from the foot of the plot to the marks that have no value. */
+const FOOT = 7
+
+/** Where a result is from the top of the plot, in pixels: failures stand at the foot. */
+const heightOf = (self: uPlot, value: number | null): number =>
+  value === null ? self.over.clientHeight - FOOT : self.valToPos(value, 'y')
 
 function lowerBound(sorted: number[], value: number): number {
   let low = 0
@@ -363,20 +372,31 @@ function lowerBound(sorted: number[], value: number): number {
 function show(
   self: uPlot,
   readout: HTMLDivElement | null,
-  { series, against }: HistoryPlotProps,
+  { series, against, reasons }: HistoryPlotProps,
   i: number,
 ): void {
   if (!readout) return
-  const value = series.value[i]
-  readout.hidden = value === null || value === undefined
-  if (value === null || value === undefined) return
+  const trial = series.number[i] ?? null
+  readout.hidden = trial === null
+  if (trial === null) return
+  const value = series.value[i] ?? null
   const x = series.x[i] ?? 0
-  readout.textContent = `Trial ${series.number[i]}: ${number(value, 6)}${against === 'time' ? ` after ${duration(x)}` : ''} · best so far ${number(series.best[i], 6)}`
+  const when = against === 'time' ? ` after ${duration(x)}` : ''
+  readout.textContent =
+    value === null
+      ? `Trial ${trial} failed${when}${reasons?.has(trial) ? `: ${shortened(reasons.get(trial) ?? '')}` : ''}`
+      : `Trial ${trial}: ${number(value, 6)}${when} · best so far ${number(series.best[i], 6)}`
   const left = self.over.offsetLeft + self.valToPos(x, 'x')
-  const top = self.over.offsetTop + self.valToPos(value, 'y')
+  const top = self.over.offsetTop + heightOf(self, value)
   const half = readout.offsetWidth / 2
   readout.style.left = `${Math.min(Math.max(left, half + 4), self.width - half - 4)}px`
   readout.style.top = `${top < 46 ? top + 14 : top - 38}px`
+}
+
+/** A reason in one line: its first words say most. */
+const shortened = (reason: string): string => {
+  const line = reason.trim().split('\n')[0] ?? ''
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }
 
 /** A color of the form #rrggbb, see-through. */

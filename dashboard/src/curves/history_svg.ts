@@ -67,7 +67,7 @@ export function historySvg({ label, series, against, log: isLog, range, planned 
       `<text x="${Number(px(planned)) - 6}" y="${FRAME.top + 12}" text-anchor="end">budget: ${count(planned)}</text>`,
     )
   }
-  const name = against === 'trial' ? 'Trials ended' : 'Time since the study began'
+  const name = against === 'trial' ? 'Trials, in the order in which they ended' : 'Time since the study began'
   parts.push(
     `<text x="${FRAME.left + FRAME.width / 2}" y="${bottom + 44}" text-anchor="middle">${name}</text>`,
   )

@@ -8,7 +8,7 @@ export interface HistorySeries {
   x: number[]
   /** Values that were told; null where there is none. */
   value: (number | null)[]
-  /** The number of the trial at this `x`; null where only a curve has a corner. */
+  /** The number of the trial at this `x`, of a failed one where there is no value; null where only a curve has a corner. */
   number: (number | null)[]
   best: (number | null)[]
   /** Ends of the band in which the model expects the best possible value. */
@@ -49,8 +49,10 @@ export function seriesOf(
   }
   for (const row of rows) {
     const i = index.get(row.x) ?? 0
-    if (row.value === null) made.failed.push({ x: row.x, number: row.number })
-    else {
+    if (row.value === null) {
+      made.failed.push({ x: row.x, number: row.number })
+      made.number[i] ??= row.number
+    } else {
       made.value[i] = row.value
       made.number[i] = row.number
     }
@@ -130,9 +132,6 @@ export function rightEnd(last: number, planned: number | null): number {
   return planned !== null && planned >= now && planned <= 3 * now + 20 ? planned : now * 1.04
 }
 
-/** How many times smaller than the smallest value an end of the band may be and still be in the picture of a logarithmic axis. */
-const FAR_BELOW = 10
-
 /** For a logarithmic axis: ends of the band at or below zero go out of the picture, far below all values. */
 export function aboveZero(series: HistorySeries): HistorySeries {
   const least = series.value.reduce<number>(
@@ -146,7 +145,12 @@ export function aboveZero(series: HistorySeries): HistorySeries {
   return { ...series, low: raised(series.low), high: raised(series.high) }
 }
 
-/** The range of values, with the band's last ends unless they are far out: earlier ends were guesses. */
+/** How much room the band may take beyond the values, as a part of theirs: they stay readable with two thirds of the plot. */
+const BEYOND = 0.5
+/** An end further out than this says so little that it gets no room at all. */
+const FAR = 1
+
+/** The range of values, with the band's last ends as far as there is room for them: earlier ends were guesses. */
 export function limitsOf(series: HistorySeries, isLog = false): [number, number] {
   let [low, high] = [Infinity, -Infinity]
   for (const value of series.value) {
@@ -155,13 +159,28 @@ export function limitsOf(series: HistorySeries, isLog = false): [number, number]
     high = Math.max(high, value)
   }
   if (!(low <= high)) return [0, 1]
-  const room = high - low
-  const [least, most] = isLog ? [low / FAR_BELOW, high * FAR_BELOW] : [low - room, high + room]
+  const [least, most] = widened(low, high, BEYOND, isLog)
+  const [lowest, highest] = widened(low, high, FAR, isLog)
   for (const column of [series.low, series.high]) {
     const end = column.findLast((value) => value !== null) ?? null
-    if (end === null || end < least || end > most) continue
-    low = Math.min(low, end)
-    high = Math.max(high, end)
+    if (end === null || end < lowest || end > highest) continue
+    low = Math.min(low, Math.max(end, least))
+    high = Math.max(high, Math.min(end, most))
   }
   return [low, high]
+}
+
+/** A range with more room at both ends, as a part of its own. */
+function widened(low: number, high: number, by: number, isLog: boolean): [number, number] {
+  const [room, ratio] = [(high - low) * by, (high / low) ** by]
+  return isLog ? [low / ratio, high * ratio] : [low - room, high + room]
+}
+
+/** Whether the band goes on beyond the limits of the plot. */
+export function isCut(series: HistorySeries, [low, high]: [number, number]): boolean {
+  const room = (high - low) * 0.06
+  return (
+    series.low.some((end) => end !== null && end < low - room) ||
+    series.high.some((end) => end !== null && end > high + room)
+  )
 }

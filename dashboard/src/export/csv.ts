@@ -8,8 +8,15 @@ export function csv(header: string[], rows: Iterable<Cell[]>): string {
   return `${lines.join('\r\n')}\r\n`
 }
 
+/**
+ * A cell of a file. Spreadsheets run texts that begin with one of these signs as formulas, and names and reasons may come from anybody:
+ * such a text gets an apostrophe, which spreadsheets take for "this is a text". Numbers stay as they are.
+ */
 function quoted(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
-  const text = String(cell)
+  const isFormula = typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) && !isNumber(cell)
+  const text = isFormula ? `'${cell}` : String(cell)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
+
+const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))

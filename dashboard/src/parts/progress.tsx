@@ -4,9 +4,11 @@ import type { Counts } from '../api/types.ts'
 export function Progress({ counts, planned }: { counts: Counts; planned: number }) {
   const all = Math.max(planned, counts.complete + counts.failed + counts.running, 1)
   const ended = counts.complete + counts.failed
+  const rest = Math.max(planned - ended - counts.running, 0)
   return (
     <span
       class="progress"
+      title={`Blue: ${counts.complete} complete. Red: ${counts.failed} failed. Yellow: ${counts.running} running. Gray: ${rest} to come.`}
       role="progressbar"
       aria-label="Trials done"
       aria-valuemin={0}

@@ -12,6 +12,8 @@ export interface HeadCell {
   key: string
   width: number
   right: boolean
+  /** Whether it takes the room that is left over. */
+  grows?: boolean
   content: ComponentChildren
   sort?: 'ascending' | 'descending' | undefined
 }
@@ -48,9 +50,12 @@ export function WindowTable({ label, head, rows, row, seen }: WindowTableProps) 
     seen(first, Math.max(last, 0))
   }, [first, last, seen])
 
-  // What is left over goes to the last: numbers stay close to one another.
+  // What is left over goes to long texts, or else to the last column: numbers stay close to one another.
+  const some = head.some((cell) => cell.grows)
   const columns = head
-    .map((cell, c) => (c < head.length - 1 ? `${cell.width}px` : `minmax(${cell.width}px, 1fr)`))
+    .map((cell, c) =>
+      (some ? cell.grows : c === head.length - 1) ? `minmax(${cell.width}px, 1fr)` : `${cell.width}px`,
+    )
     .join(' ')
   const least = head.reduce((sum, cell) => sum + cell.width, 0)
   const drawn = []

@@ -12,7 +12,9 @@ import { Sized } from '../charts/sized.tsx'
 import { View } from '../parts/view.tsx'
 import { count, counted, number } from '../words/numbers.ts'
 import { duration, now } from '../words/times.ts'
+import { chanceText } from './compare_chance.ts'
 import { at, grouped, middleOf, type Run, ranking, runOf } from './compare_model.ts'
+import { listed } from './importance_words.ts'
 
 /** Curves that can be told apart. */
 const MOST = 40
@@ -53,7 +55,7 @@ export function Compare() {
       answer={overview}
       empty={empty}
       toolbar={
-        <fieldset class="choice" aria-label="To the right">
+        <fieldset class="choice" aria-label="x axis">
           {(['trials', 'time'] as const).map((word) => (
             <button
               key={word}
@@ -138,6 +140,13 @@ function Curves({ runs, by, direction }: CurvesProps) {
       .map((one) => `${one.name}: ${number(one.value)}`),
   ]
   const { x: common, ranked } = ranking(curves, direction)
+  const [first, second] = ranked.map(({ name }) => ({
+    name,
+    values: (curves.find((curve) => curve.name === name)?.runs ?? [])
+      .map((run) => at(run.points, common))
+      .filter((value) => value !== null),
+  }))
+  const verdict = first && second ? chanceText(first, second, direction) : ''
   const bands = curves.filter((curve) => curve.size > 1)
   return (
     <Figure
@@ -154,19 +163,18 @@ function Curves({ runs, by, direction }: CurvesProps) {
       summary={
         <>
           {ranked.length > 1 &&
-            `Where all have come to, ${place(common)}, ${ranked[0]?.name} is best with ${number(ranked[0]?.value)}, then ${ranked
-              .slice(1, 4)
-              .map((one) => `${one.name} with ${number(one.value)}`)
-              .join(', ')}. `}
+            `${place(common).replace(/^a/, 'A')}, which all have reached, ${ranked[0]?.name} is best with ${number(ranked[0]?.value)}; next ${
+              ranked.length === 2 ? 'is' : 'are'
+            } ${listed(ranked.slice(1, 4).map((one) => `${one.name} with ${number(one.value)}`))}. ${verdict} `}
           {direction === 'minimize' ? 'Lower is better.' : 'Higher is better.'}
           {bands.length > 0 &&
-            ` ${bands.map((band) => `${band.name} is the median of ${count(band.size)} studies with this tag`).join('; ')}; bands are ${
+            ` ${bands.map((band) => `${band.name} is the median of ${count(band.size)} studies with this tag`).join('; ')}. ${
               bands.every((band) => band.size < 4)
-                ? 'all of them'
+                ? 'A band goes from the best to the worst of its studies.'
                 : bands.some((band) => band.size < 4)
-                  ? 'the middle half (of fewer than four, all)'
-                  : 'the middle half'
-            }.`}
+                  ? 'A band holds the middle half of its studies; of fewer than four it goes from the best to the worst.'
+                  : 'A band holds the middle half of its studies.'
+            }`}
         </>
       }
       sheet={() => ({
@@ -198,6 +206,7 @@ interface Curve {
   end: number
   /** How many studies it stands for. */
   size: number
+  runs: Run[]
 }
 
 /** A series for each group and each single study; members of groups are drawn faintly. */
@@ -214,11 +223,17 @@ function drawnOf(runs: Run[]): { series: Series[]; curves: Curve[] } {
     for (const run of group.runs)
       series.push({ ...look(i), name: run.name, points: extended(run), faint: true })
     series.push({ ...look(i), name: group.tag, points, band })
-    curves.push({ name: group.tag, points, end: points.at(-1)?.[0] ?? 0, size: group.runs.length })
+    curves.push({
+      name: group.tag,
+      points,
+      end: points.at(-1)?.[0] ?? 0,
+      size: group.runs.length,
+      runs: group.runs,
+    })
   })
   alone.forEach((run, i) => {
     series.push({ ...look(groups.length + i), name: run.name, points: extended(run) })
-    curves.push({ name: run.name, points: run.points, end: run.end, size: 1 })
+    curves.push({ name: run.name, points: run.points, end: run.end, size: 1, runs: [run] })
   })
   return { series, curves }
 }

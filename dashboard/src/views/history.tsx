@@ -1,17 +1,30 @@
 import { useMemo } from 'preact/hooks'
 import { studyPath } from '../api/ask.ts'
-import type { History as HistoryOf, Regret } from '../api/types.ts'
+import { isReport } from '../api/embedded.ts'
+import type { History as HistoryOf, Regret, Study, Table, Workers } from '../api/types.ts'
 import { useAsk } from '../api/use_ask.ts'
 import { go, route, setQuery, studyLink } from '../app/router.ts'
 import type { StudyViewProps } from '../app/views.tsx'
 import { HistoryPlot, type HistoryPlotProps } from '../curves/history_plot.tsx'
 import { historySvg } from '../curves/history_svg.ts'
-import { type Against, aboveZero, allPositive, nearBest, needsLog, seriesOf } from '../curves/series.ts'
+import {
+  type Against,
+  aboveZero,
+  allPositive,
+  isCut,
+  limitsOf,
+  nearBest,
+  needsLog,
+  seriesOf,
+} from '../curves/series.ts'
 import { csv } from '../export/csv.ts'
 import { Choice } from '../parts/choice.tsx'
+import { SlowTrials, useNow } from '../parts/slow_trials.tsx'
 import { View } from '../parts/view.tsx'
 import { count, counted, number } from '../words/numbers.ts'
-import { duration } from '../words/times.ts'
+import { slowTrials } from '../words/slow.ts'
+import { bestTrialOf, doneText, isNoGain } from './history_words.ts'
+import { embeddedTrials } from './trials_source.ts'
 
 /** Values and best so far. */
 export function History({ study, open }: StudyViewProps) {
@@ -35,6 +48,7 @@ export function History({ study, open }: StudyViewProps) {
     const made = seriesOf(history, band, study.direction, against)
     return isLog ? aboveZero(made) : made
   }, [history, band, against, isLog, study.direction])
+  const reasons = useReasons(study, history?.counts.failed ?? 0)
   const range = near ? nearBest(values, study.direction) : null
   const plot: HistoryPlotProps | null = series && {
     label: `Values and best so far of ${study.name}`,
@@ -43,6 +57,7 @@ export function History({ study, open }: StudyViewProps) {
     log: isLog,
     range,
     planned: history?.planned ?? null,
+    reasons,
     choose: (trial) => go(studyLink(study.name, `trial/${trial}`)),
   }
   const ended = history ? history.counts.complete + history.counts.failed : 0
@@ -56,7 +71,7 @@ export function History({ study, open }: StudyViewProps) {
         ended > 0 && (
           <>
             <Choice
-              label="To the right"
+              label="x axis"
               options={[
                 ['trial', 'By trial'],
                 ['time', 'By time'],
@@ -97,7 +112,7 @@ export function History({ study, open }: StudyViewProps) {
           }
         : {})}
     >
-      {history && <Summary history={history} regret={band} />}
+      {history && <Summary study={study.name} history={history} regret={band} pace={open.pace.value} />}
       {plot && <HistoryPlot {...plot} />}
       {history && series && (
         <ul class="legend">
@@ -110,6 +125,7 @@ export function History({ study, open }: StudyViewProps) {
           {band && (
             <li>
               <span class="mark band" /> where the model expects the best possible value (90&nbsp;%)
+              {isCut(series, range ?? limitsOf(series, isLog)) && ', cut off where it leaves the plot'}
             </li>
           )}
           {series.failed.length > 0 && (
@@ -134,6 +150,26 @@ export function History({ study, open }: StudyViewProps) {
   )
 }
 
+/** Failures whose reasons the plot can show. */
+const REASONS = 200
+
+/** Why trials failed, by their numbers: the last of them, where there are many. */
+function useReasons(study: Study, failed: number): Map<number, string> {
+  const query = new URLSearchParams({
+    filter: "state == 'failed'",
+    sort: 'number',
+    descending: 'true',
+    from: '0',
+    limit: String(REASONS),
+  })
+  const path = failed > 0 && !isReport() ? `${studyPath(study.name)}/views/trials?${query}` : null
+  const { data } = useAsk<Table>('GET', path, undefined, failed)
+  return useMemo(() => {
+    const trials = isReport() ? embeddedTrials(study.name).trials : (data?.trials ?? [])
+    return new Map(trials.flatMap(({ number, reason }) => (reason ? [[number, reason] as const] : [])))
+  }, [data, study.name])
+}
+
 function Nothing({ history }: { history: HistoryOf }) {
   return history.counts.running > 0 ? (
     <>{counted(history.counts.running, 'trial')} running; none has ended yet.</>
@@ -145,48 +181,75 @@ function Nothing({ history }: { history: HistoryOf }) {
   )
 }
 
+interface SummaryProps {
+  study: string
+  history: HistoryOf
+  regret: Regret | null
+  pace: number
+}
+
 /** The answer in words. */
-function Summary({ history, regret }: { history: HistoryOf; regret: Regret | null }) {
-  const { counts, planned } = history
-  const ended = counts.complete + counts.failed
+function Summary({ study, history, regret, pace }: SummaryProps) {
+  const { counts } = history
+  const workers = useAsk<Workers>('GET', `${studyPath(study)}/views/workers`, undefined, pace)
+  const moment = useNow(workers.data)
+  // The history is newer: what has ended since is not stuck.
+  const running = new Set(history.running.map(([number]) => number))
+  const slow = workers.data
+    ? slowTrials(workers.data, moment).filter(({ number }) => running.has(number))
+    : []
   const last = history.best.at(-1)
-  const since = last ? ended - last[0] - 1 : 0
+  const since = last ? counts.complete + counts.failed - last[0] - 1 : 0
+  const trial = bestTrialOf(history)
   const gain = regret?.median.at(-1)
-  const left = planned === null ? null : Math.max(planned - ended, 0)
-  const rate = paceOf(history)
   return (
     <p class="lead">
-      {planned === null
-        ? `${counted(ended, 'trial')} ended.`
-        : left === 0
-          ? `All ${count(planned)} trials are done.`
-          : `${count(ended)} of ${count(planned)} trials are done${rate !== null && left !== null && counts.running > 0 ? `; the rest takes about ${duration(left * rate)} more` : ''}.`}{' '}
-      {last &&
-        `The best value, ${number(last[2])}, came ${since === 0 ? 'with the last trial' : `${counted(since, 'trial')} ago`}.`}{' '}
-      {regret && gain !== undefined && <Gain gain={gain} low={regret.low.at(-1)} high={regret.high.at(-1)} />}
+      {doneText(history, slow)}{' '}
+      {counts.failed > 0 && (
+        <>
+          <a href={studyLink(study, 'trials', { filter: "state == 'failed'" })}>
+            {count(counts.failed)} failed
+          </a>
+          .{' '}
+        </>
+      )}
+      {last && (
+        <>
+          The best value, {number(last[2])}
+          {trial !== null && (
+            <>
+              {' '}
+              of <a href={studyLink(study, `trial/${trial}`)}>trial {trial}</a>
+            </>
+          )}
+          , came {since === 0 ? 'last' : `${counted(since, 'trial')} ago`}.{' '}
+        </>
+      )}
+      <SlowTrials study={study} slow={slow} />{' '}
+      {regret && gain !== undefined && (
+        <Gain gain={gain} low={regret.low.at(-1)} high={regret.high.at(-1)} values={history.value} />
+      )}
     </p>
   )
 }
 
+interface GainProps {
+  gain: number
+  low: number | undefined
+  high: number | undefined
+  values: (number | null)[]
+}
+
 /** What may still be gained, by the model. */
-function Gain({ gain, low, high }: { gain: number; low: number | undefined; high: number | undefined }) {
-  if (number(high, 2) === '0') return <>By the model, nothing more can be gained.</>
+function Gain({ gain, low, high, values }: GainProps) {
+  if (isNoGain(high ?? 0, values))
+    return <>By the model, nothing that can be told from 0 may still be gained.</>
   return (
     <>
       By the model, about <strong>{number(gain, 2)}</strong> may still be gained (90&nbsp;%: {number(low, 2)}{' '}
       to {number(high, 2)}).
     </>
   )
-}
-
-/** Seconds from one result to the next, over the last hundred. */
-function paceOf(history: HistoryOf): number | null {
-  const n = Math.min(history.ended.length, 100)
-  if (n < 2) return null
-  const [from, to] = [history.ended.length - n, history.ended.length - 1]
-  const places = (history.place[to] ?? 0) - (history.place[from] ?? 0)
-  const seconds = (history.ended[to] ?? 0) - (history.ended[from] ?? 0)
-  return places > 0 ? seconds / places : null
 }
 
 function table(history: HistoryOf): string {

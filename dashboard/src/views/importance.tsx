@@ -9,7 +9,7 @@ import { Figure } from '../charts/figure.tsx'
 import { Sized } from '../charts/sized.tsx'
 import { View } from '../parts/view.tsx'
 import { counted } from '../words/numbers.ts'
-import { interactionsText, inWords } from './importance_words.ts'
+import { interactionsText, inWords, pairOf } from './importance_words.ts'
 
 /** How much each parameter matters. */
 export function Importance({ study, open }: StudyViewProps) {
@@ -20,7 +20,7 @@ export function Importance({ study, open }: StudyViewProps) {
     open.pace.value,
   )
   const { data } = answer
-  const pair = data?.parameters.slice(0, 2).map(({ name }) => name) ?? []
+  const pair = data ? pairOf(data) : []
   return (
     <View
       title="Importance"
@@ -41,8 +41,10 @@ export function Importance({ study, open }: StudyViewProps) {
             summary={
               <>
                 Shares of the objective's variation over the whole space, by a model of{' '}
-                {counted(data.evaluations, 'evaluation')}. Dark: what a parameter explains on its own. Light:
-                together with all its interactions; the number is of these. Whiskers are 90 % intervals.
+                {counted(data.evaluations, 'evaluation')}. Dark, and the first number: what a parameter
+                explains on its own. Light, and the second number: together with all its interactions. A share
+                that two parameters have together counts for both, so these need not add up to 100 %. Whiskers
+                are 90 % intervals.
               </>
             }
             sheet={() => ({

@@ -6,6 +6,9 @@ import { percent } from '../words/numbers.ts'
 /** Below this share a parameter is called one without effect, if its interval agrees. */
 const NOTHING = 0.02
 
+/** Below this share parameters are said to hardly interact. */
+const HARDLY = 0.05
+
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(names: string[]): string {
   return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
@@ -42,14 +45,27 @@ function unsure(first: ImportanceOf, second: ImportanceOf): string {
 export function interactionsText({ interactions, parameters }: Importance): string {
   if (parameters.length < 2) return ''
   const share = Math.min(1, Math.max(0, interactions))
-  if (share < 0.05) {
+  if (share < HARDLY) {
     return 'Parameters hardly interact: what is best for one does not depend on the others, and each can be thought about alone.'
   }
-  const most = [...parameters].sort((a, b) => gap(b) - gap(a)).filter((one) => gap(one) > 0.03)
-  const who =
-    most.length > 1 ? ` Most of it concerns ${listed(most.slice(0, 2).map(({ name }) => name))}.` : ''
+  const most = interacting(parameters)
+  const who = most.length > 1 ? ` Most of it concerns ${listed(most)}.` : ''
   const much = share < 0.2 ? 'A small part' : share < 0.5 ? 'A good part' : 'Most'
   return `${much} of the variation, ${percent(share)}, is left to interactions: there, what is best for one parameter depends on others.${who}`
 }
+
+/** The two parameters that a map should show: those that interact most, or else those that matter most. */
+export function pairOf({ interactions, parameters }: Importance): string[] {
+  const most = interactions < HARDLY ? [] : interacting(parameters)
+  return most.length === 2 ? most : parameters.slice(0, 2).map(({ name }) => name)
+}
+
+/** The two whose interactions have the largest shares, as far as they have any. */
+const interacting = (parameters: ImportanceOf[]): string[] =>
+  [...parameters]
+    .sort((a, b) => gap(b) - gap(a))
+    .filter((one) => gap(one) > 0.03)
+    .slice(0, 2)
+    .map(({ name }) => name)
 
 const gap = ({ first, total }: ImportanceOf): number => total.share - first.share

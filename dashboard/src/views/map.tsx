@@ -82,6 +82,7 @@ export function WhereIsItGood({ study, open }: StudyViewProps) {
             choices={panelValues}
             panel={panel}
             known={known}
+            moved={Object.keys(chosen?.fixed ?? {}).length > 0}
             onPick={
               mayWork.value && !isStill.value
                 ? (point) => {
@@ -217,11 +218,11 @@ function Axes({ study, of, panel }: { study: Study; of: MapOf; panel: string }) 
   const named = (some: string[]): [string, string][] => some.map((name) => [name, name])
   return (
     <>
-      {select('Right', of.x, named(names), (x) =>
+      {select('x axis', of.x, named(names), (x) =>
         setQuery({ x, y: of.y === x ? of.x : of.y, [FIX + x]: null }),
       )}
       {select(
-        'Up',
+        'y axis',
         of.y ?? '',
         [['', 'the value (a curve)'], ...named(names.filter((name) => name !== of.x))],
         (y) => setQuery({ x: of.x, y, [FIX + y]: null }),

@@ -14,6 +14,7 @@ import {
   colorRange,
   drawn,
   feasible,
+  isElsewhere,
   nearestPlace,
   paramsAt,
   placeText,
@@ -34,11 +35,13 @@ interface MapFigureProps {
   panel: string
   /** Trials whose parameters are known, to tell points of different panels apart. */
   known: Trial[] | undefined
+  /** Whether the reader has fixed other parameters. */
+  moved: boolean
   onPick: ((point: Params) => void) | undefined
 }
 
 /** Means and deviations side by side, or a curve with its band; with panels, a row each. */
-export function MapFigure({ study, maps, titles, choices, panel, known, onPick }: MapFigureProps) {
+export function MapFigure({ study, maps, titles, choices, panel, known, moved, onPick }: MapFigureProps) {
   const dark = useDark()
   const { direction } = study
   const first = maps[0] as SurfaceMap
@@ -58,7 +61,7 @@ export function MapFigure({ study, maps, titles, choices, panel, known, onPick }
     <Figure
       name={name}
       title={`${first.x.name}${first.y ? ` and ${first.y.name}` : ''}, by the model`}
-      summary={summary(maps, titles, study)}
+      summary={summary(maps, titles, study, belongs, moved)}
       sheet={sheet}
     >
       {first.y ? (
@@ -270,7 +273,22 @@ function membership(
   }
 }
 
-function summary(maps: SurfaceMap[], titles: string[], study: Study) {
+/** Why the star is elsewhere than the best of the map. */
+function awayText(moved: boolean, averaged: boolean, value: string): string {
+  if (moved)
+    return 'It has its own values of the parameters that you fixed, so the best of this map may be elsewhere. '
+  return averaged
+    ? 'It is elsewhere than the best of the map, which averages over the other parameters. '
+    : `The model expects ${value} at a point that nobody has evaluated yet. `
+}
+
+function summary(
+  maps: SurfaceMap[],
+  titles: string[],
+  study: Study,
+  belongs: SurfaceProps['belongs'],
+  moved: boolean,
+) {
   const best = maps
     .map((map, i) => ({ map, title: titles[i] ?? '', cell: bestCell(map, study.direction) }))
     .filter(({ cell }) => cell >= 0)
@@ -287,6 +305,13 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
   )
   const where = others.length > 0 ? `with ${listedOthers(others)}` : 'over all values of the others'
   const alone = (first.y ? 2 : 1) + (titles.some(Boolean) ? 1 : 0) >= axesOf(study.space).length
+  const star = best?.map.recommended?.[0]
+  const away =
+    best !== null &&
+    star !== undefined &&
+    (belongs(best.map)?.(star) === false || isElsewhere(best.map, best.cell))
+  const averaged = !alone && others.length === 0
+  const banded = [first.x, first.y].some((axis) => axis && drawn(axis).bands)
   const ruled = maps.some((map) => map.infeasible.length > 0)
   return (
     <>
@@ -300,14 +325,19 @@ function summary(maps: SurfaceMap[], titles: string[], study: Study) {
         </>
       )}
       {first.y
-        ? 'Good is yellow. Discs are evaluated points, in the color of their value; crosses wait or run; the star is the recommended point. '
-        : 'Dots are evaluated points; ticks at the bottom wait or run; the star is the recommended point. '}
+        ? 'Good is yellow. Discs: evaluated points, in the color of their value. Crosses: trials that wait or run. '
+        : 'Dots: evaluated points. Ticks at the bottom: trials that wait or run. '}
+      {maps.some((map) => map.recommended) &&
+        'The star is the recommended point: the best expectation among evaluated points. '}
+      {away && best && awayText(moved, averaged, number(best.map.mean[best.cell], 3))}
       {titles.some(Boolean)
-        ? 'A panel has the points that are known to have its value, whatever their other parameters.'
+        ? 'A panel shows the evaluated points with its value, also those with other values of the other parameters.'
         : alone
           ? ''
-          : 'Points are drawn whatever their other parameters.'}
-      {ruled && ' What constraints rule out is hatched.'}
+          : 'All evaluated points are shown, also those with other values of the other parameters.'}
+      {banded &&
+        ' Within the band of a category or a whole number, points are shifted so that all can be seen.'}
+      {ruled && ' Hatched: ruled out by constraints.'}
     </>
   )
 }

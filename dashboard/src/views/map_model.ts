@@ -162,6 +162,19 @@ export function bestCell(map: SurfaceMap, direction: Direction): number {
   return best
 }
 
+/** Whether the recommended point is drawn elsewhere than the cell with the best mean: further than a cell away. */
+export function isElsewhere(map: SurfaceMap, cell: number): boolean {
+  if (!map.recommended || cell < 0) return false
+  const columns = map.x.values.length
+  const [, px, py] = map.recommended
+  const far = (axis: Axis, place: number, i: number): boolean => {
+    const off = Math.abs(nearestPlace(axis.places, place) - i)
+    // Neighbors among values of a range are the same for the eye, those among choices are not.
+    return off > (drawn(axis).bands ? 0 : 1)
+  }
+  return far(map.x, px, cell % columns) || (map.y !== null && far(map.y, py, Math.floor(cell / columns)))
+}
+
 /** Where a cell is, in words: `lr 0.01, momentum 0.9`. */
 export function placeText(map: SurfaceMap, cell: number): string {
   const columns = map.x.values.length

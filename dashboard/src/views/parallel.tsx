@@ -96,8 +96,9 @@ function Drawn({ study, data, table, brushes, set }: DrawnProps) {
       title="Trials through all parameters"
       summary={
         <>
-          Draw a range on any axis, or several; a click takes it away. Good values are up on the axis of
-          values, and yellow; bad ones are violet, failures gray. The worst stand together at the lower end.
+          Draw a range on any axis, or several; click to remove it. Good values are yellow and at the top of
+          the axis of values, bad ones are violet, failures gray. The worst values share the lower end of the
+          axis.
           {table.partial &&
             ` ${count(table.trials.length)} of the ${count(table.total)} trials are here: the best, and some of the others.`}
         </>

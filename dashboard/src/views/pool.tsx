@@ -98,7 +98,7 @@ function PlaneFigure({ study, data, plate }: { study: Study; data: PoolPlane; pl
   return (
     <Figure
       name={`${study.name}-pool`}
-      title="Candidates by likeness"
+      title="Candidates, similar ones close together"
       toolbar={
         data.mean !== null && (
           <fieldset class="choice" aria-label="Colors">

@@ -68,6 +68,14 @@ export function Studies() {
             : undefined
       }
     >
+      <div class="card card-head small quiet" aria-hidden="true">
+        <span>Study and algorithm</span>
+        <span>State, last event</span>
+        <span>Trials ended</span>
+        <span>Best value</span>
+        <span>Best so far</span>
+        <span>Workers</span>
+      </div>
       <ul class="cards">
         {found.map((card) => (
           <Card key={card.name} card={card} changed={answer.reload} />

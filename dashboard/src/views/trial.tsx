@@ -174,7 +174,14 @@ function Reasons({ study, why }: { study: Study; why: Why }) {
       `${number(why.mean)}${why.sd === undefined ? '' : ` ± ${number(why.sd, 2)}`}`,
     ])
   }
-  if (why.best_mean !== undefined) facts.push(['Best of that moment', number(why.best_mean)])
+  if (why.best_mean !== undefined) {
+    facts.push([
+      'Best expected value then',
+      <span title="The best value that the model expected among evaluated points when it chose this one, without noise">
+        {number(why.best_mean)}
+      </span>,
+    ])
+  }
   if (why.expected_improvement !== undefined)
     facts.push(['Expected improvement', number(why.expected_improvement, 2)])
   if (why.nearest) {
@@ -232,7 +239,7 @@ function Timeline({ story }: { story: Story }) {
           <li key={`${step.time} ${step.what}`}>
             <time class="quiet" dateTime={step.time} title={exact(step.time)}>
               {i === 0 || begun === undefined
-                ? new Date(step.time).toLocaleTimeString(undefined, { timeStyle: 'short' })
+                ? new Date(step.time).toLocaleTimeString(undefined, { timeStyle: 'medium' })
                 : `+ ${duration((Date.parse(step.time) - Date.parse(begun)) / 1000)}`}
             </time>
             <p>
@@ -243,14 +250,23 @@ function Timeline({ story }: { story: Story }) {
                   · {workerText(step.worker)}
                 </span>
               )}
-              {step.detail && <span class="quiet"> · {shortened(step.detail)}</span>}
+              {step.detail && <span class="quiet"> · {detailOf(step.what, step.detail)}</span>}
             </p>
           </li>
         ))}
       </ol>
+      {story.timeline.length > 1 && (
+        <p class="quiet small">
+          Times with + are since {story.timeline[0]?.what === 'asked' ? 'the proposal' : 'the first line'}.
+        </p>
+      )}
     </Panel>
   )
 }
+
+/** What is known of a step; the end of a lease is called so. */
+const detailOf = (what: string, detail: string): string =>
+  shortened(what === 'leased' ? detail.replace(/^until /, 'lease until ') : detail)
 
 /** Numbers have too many digits for a line, and moments are read on a clock; everything else stays. */
 function shortened(detail: string): string {

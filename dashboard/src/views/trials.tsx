@@ -57,8 +57,12 @@ export function Trials({ study, open }: StudyViewProps) {
   const error = pages.error.value
   const attrs = pages.attrs.value
   const columns = useMemo(() => columnsOf(study, attrs), [study.space, study.name, attrs])
-  const names = query.get('columns')?.split(',') ?? usualColumns(study)
-  const shown = columns.filter((column) => names.includes(column.name))
+  const own = query.get('columns')?.split(',')
+  const names = own ?? usualColumns(study, filter)
+  // The usual ones have an order of their own: reasons stand where they are seen.
+  const shown = own
+    ? columns.filter((column) => own.includes(column.name))
+    : names.flatMap((name) => columns.find((column) => column.name === name) ?? [])
   void pages.version.value
 
   const refused = error !== undefined && isAboutFilter(error)
@@ -121,6 +125,7 @@ export function Trials({ study, open }: StudyViewProps) {
               key: column.name,
               width: column.width,
               right: column.right,
+              grows: column.grows ?? false,
               sort: column.name === sort ? (wanted.descending ? 'descending' : 'ascending') : undefined,
               content: column.sortable ? (
                 <SortButton name={column.name} sort={sort} descending={wanted.descending ?? false} />

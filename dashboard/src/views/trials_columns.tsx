@@ -18,6 +18,8 @@ export interface Column {
   right: boolean
   /** Whether the server can sort by it. */
   sortable: boolean
+  /** Whether it takes the room that is left over: long texts. */
+  grows?: boolean
   cell: (trial: Trial) => ComponentChildren
   /** The same for a file, with all digits. */
   plain: (trial: Trial) => Cell
@@ -74,19 +76,22 @@ export function columnsOf(study: Study, attrs: string[]): Column[] {
       cell: (trial) => trial.attempts,
       plain: (trial) => trial.attempts,
     },
-    text('reason', 240, (trial) => trial.reason),
-    { ...text('note', 200, (trial) => trial.note), sortable: false },
+    { ...text('reason', 240, (trial) => trial.reason), grows: true },
+    { ...text('note', 200, (trial) => trial.note), sortable: false, grows: true },
     moment('asked', (trial) => trial.asked),
     moment('started', (trial) => trial.started),
     moment('ended', (trial) => trial.ended),
   ]
 }
 
-/** The columns that are shown unless the reader chooses. */
-export function usualColumns(study: Study): string[] {
+/** The columns that are shown unless the reader chooses: why trials failed, where the filter asks for failures. */
+export function usualColumns(study: Study, filter = ''): string[] {
   const parameters = parametersOf(study).slice(0, FIRST)
   const id = 'pool' in study.space ? ['id'] : []
-  return ['number', 'state', 'value', ...id, ...parameters, 'seconds', 'worker']
+  const reason = /\b(failed|reason)\b/.test(filter) ? ['reason'] : []
+  const note = /\bnote\b/.test(filter) ? ['note'] : []
+  const value = /^\s*state\s*==?\s*'?failed'?\s*$/.test(filter) ? [] : ['value']
+  return ['number', 'state', ...reason, ...value, ...note, ...id, ...parameters, 'seconds', 'worker']
 }
 
 function parameter(study: Study, name: string): Column {

@@ -12,8 +12,8 @@ import { Panel, View } from '../parts/view.tsx'
 import { count, counted, number, percent } from '../words/numbers.ts'
 import { coverageText, explainedText, noiseText } from './trust_words.ts'
 
-/** How many deviations an interval of 95 % goes to either side. */
-const SPREAD = 1.96
+/** How many deviations an interval of 90 % goes to either side: the level that the sentences speak of. */
+const SPREAD = 1.645
 
 /** Whether the model can be trusted. */
 export function Trust({ study, open }: StudyViewProps) {
@@ -78,7 +78,7 @@ function LeaveOneOut({ study, left }: { study: string; left: LeftOut }) {
             `trial ${trial}`,
             `observed ${number(value)}`,
             `expected ${uncertain(mean, sd)}`,
-            ...(outside ? ['outside its 95 % interval'] : []),
+            ...(outside ? ['outside its 90 % interval'] : []),
           ],
         }
       }),
@@ -92,14 +92,14 @@ function LeaveOneOut({ study, left }: { study: string; left: LeftOut }) {
       summary={
         <>
           {coverageText(left)} {explainedText(left)} Points on the line are predicted exactly
-          {points.length <= BARS && ', and bars are 95 % intervals'};{' '}
+          {points.length <= BARS && ', and bars are 90 % intervals'};{' '}
           {outside === 0
             ? 'no value is outside its own.'
             : `${counted(outside, 'value is', 'values are')} outside (diamonds).`}
         </>
       }
       sheet={() => ({
-        columns: ['trial', 'value', 'expected', 'deviation', 'inside 95 %'],
+        columns: ['trial', 'value', 'expected', 'deviation', 'inside 90 %'],
         rows: left.number.map((trial, i) => [
           trial,
           left.value[i] ?? null,

@@ -1,21 +1,39 @@
 // What leave-one-out predictions and the model's noise say, in words.
 
 import type { LeftOut, ModelCard } from '../api/types.ts'
-import { number, percent } from '../words/numbers.ts'
+import { counted, number, percent } from '../words/numbers.ts'
 
-/**
- * How honest the intervals are. With n values a true coverage of 95 % is seen as 95 % give or take two deviations of a
- * binomial share; only beyond that is a difference called one.
- */
+/** How sure one is that an honest model's share is in the range that chance allows. */
+const SURE = 0.99
+
+/** The shares of n values that chance allows where each counts with a probability: the middle of the binomial law. */
+export function allowed(n: number, share: number): [number, number] {
+  if (n < 1) return [0, 1]
+  const outside = (1 - SURE) / 2
+  let [below, low, high] = [0, 0, n]
+  // By logarithms: the first probability of many is far below what a number can hold.
+  let term = n * Math.log(1 - share)
+  for (let k = 0; k <= n; k += 1) {
+    if (below <= outside) low = k
+    below += Math.exp(term)
+    if (below < 1 - outside) high = k + 1
+    term += Math.log(((n - k) / (k + 1)) * (share / (1 - share)))
+  }
+  return [low / n, Math.min(high, n) / n]
+}
+
+/** How honest the intervals are: a difference is called one only where chance does not explain it. The level of 90 % counts. */
 export function coverageText({ coverage, number: trials }: LeftOut): string {
-  const [half, , wide] = coverage
-  const off = (share: number, of: number) =>
-    (share - of) / Math.sqrt((of * (1 - of)) / Math.max(1, trials.length))
-  const seen = `${percent(wide)} of the values are inside their 95 % interval, and ${percent(half)} inside their 50 % interval`
-  if (off(wide, 0.95) < -2) return `The model is too sure of itself: ${seen}.`
-  if (off(half, 0.5) < -2.5) return `The model is rather too sure of itself: ${seen}.`
-  if (off(half, 0.5) > 2.5) return `The model is more careful than it needs to be: ${seen}.`
-  return `The intervals are honest: ${seen}.`
+  const [half, most] = coverage
+  const n = trials.length
+  const [low, high] = allowed(n, 0.9)
+  const range = `chance allows ${percent(low)} to ${percent(high)} of ${counted(n, 'value')}`
+  const seen = `${percent(most)} of the values are inside their 90 % intervals`
+  if (most < low) return `${seen}: too few (${range}). The model is too sure of itself.`
+  if (most > high) return `${seen}: more than it need be (${range}). The model is careful.`
+  if (half > allowed(n, 0.5)[1])
+    return `${seen}: about right (${range}). But ${percent(half)} are inside their 50 % intervals: near its predictions the model is more careful than it needs to be.`
+  return `${seen}: about right (${range}).`
 }
 
 /** How good the predictions are. */
@@ -30,9 +48,9 @@ export function explainedText({ explained }: LeftOut): string {
 /** How large the noise is beside what the parameters do. */
 export function noiseText({ noise_sd, signal_sd }: ModelCard): string {
   const ratio = noise_sd / signal_sd
-  const numbers = `noise ±${number(noise_sd, 2)}, against ±${number(signal_sd, 2)} by the parameters`
+  const numbers = `noise ±${number(noise_sd, 2)}, against ±${number(signal_sd, 2)} by the parameters; ± is one standard deviation`
   if (!(signal_sd > 0))
-    return `It sees no effect of the parameters so far, and noise of ±${number(noise_sd, 2)}.`
+    return `It sees no effect of the parameters so far, and noise of ±${number(noise_sd, 2)} (one standard deviation).`
   if (ratio > 1)
     return `It takes most of the differences for noise (${numbers}): evaluate good points several times.`
   if (ratio > 0.3) return `Repeating a trial would give a clearly different value (${numbers}).`

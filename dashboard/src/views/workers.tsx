@@ -1,16 +1,18 @@
 import { useMemo } from 'preact/hooks'
 import { studyPath } from '../api/ask.ts'
-import type { Workers as Answered, Span, Worker } from '../api/types.ts'
+import type { Workers as Answered, Span } from '../api/types.ts'
 import { useAsk } from '../api/use_ask.ts'
 import { go, route, setQuery, studyLink } from '../app/router.ts'
 import type { StudyViewProps } from '../app/views.tsx'
 import { Figure } from '../charts/figure.tsx'
 import { Sized } from '../charts/sized.tsx'
 import { type Bar, Timeline } from '../charts/timeline.tsx'
+import { SlowTrials, useNow } from '../parts/slow_trials.tsx'
 import { Panel, View } from '../parts/view.tsx'
 import { count, counted, percent } from '../words/numbers.ts'
+import { slowTrials } from '../words/slow.ts'
 import { duration } from '../words/times.ts'
-import { idleShare, summaryText } from './workers_words.ts'
+import { idleShare, type Presence, presences, seenText, summaryText } from './workers_words.ts'
 
 /** Rows of the timeline; a fleet has more workers than a page has room for. */
 const ROWS = 40
@@ -40,7 +42,11 @@ const OUTCOMES: Record<Span['outcome'], string> = {
 /** Who evaluated what, and when. */
 export function Workers({ study, open }: StudyViewProps) {
   const answer = useAsk<Answered>('GET', `${studyPath(study.name)}/views/workers`, undefined, open.pace.value)
-  const { data } = answer
+  const moment = useNow(answer.data)
+  // A worker that does nothing sends nothing: only the clock says for how long.
+  const data = useMemo(() => answer.data && { ...answer.data, now: moment }, [answer.data, moment])
+  const counts = open.history.value?.counts ?? study.counts
+  const goesOn = !study.archived && (!study.done || counts.waiting > 0)
   const window = WINDOWS.find(([word]) => word === route.value.query.get('window')) ?? WINDOWS[0]
   return (
     <View
@@ -55,9 +61,11 @@ export function Workers({ study, open }: StudyViewProps) {
     >
       {data && data.workers.length > 0 && (
         <div class="stack">
-          <p class="lead">{summaryText(data)}</p>
+          <p class="lead">
+            {summaryText(data, goesOn)} <SlowTrials study={study.name} slow={slowTrials(data, moment)} />
+          </p>
           <When name={study.name} data={data} share={window?.[2] ?? 1} word={window?.[0] ?? 'all'} />
-          <Who data={data} />
+          <Who data={data} goesOn={goesOn} />
         </div>
       )}
     </View>
@@ -95,7 +103,8 @@ function When({ name, data, share, word }: { name: string; data: Answered; share
           {data.workers.length > rows.length && ` (of ${count(data.workers.length)}: the latest)`}
           {data.thinned && ', the last of many'}. Full bars gave a value, hollow ones run
           {failed > 0 && `, thin ones in red failed (${count(failed)})`}
-          {lost > 0 && `, thin gray ones were given back or lost (${count(lost)})`}. Gaps are idle time.
+          {lost > 0 && `, thin gray ones were given back or lost (${count(lost)})`}. Gaps are idle time, until
+          a worker has left or all is done.
         </>
       }
       sheet={() => ({
@@ -157,7 +166,7 @@ function rowsOf(data: Answered, from: number): { rows: string[]; bars: (Bar & { 
   return { rows: chosen.map((i) => data.workers[i]?.name ?? ''), bars }
 }
 
-function Who({ data }: { data: Answered }) {
+function Who({ data, goesOn }: { data: Answered; goesOn: boolean }) {
   const hosts = data.workers.some((worker) => worker.host !== null)
   return (
     <Panel title="Workers">
@@ -186,9 +195,11 @@ function Who({ data }: { data: Answered }) {
             </tr>
           </thead>
           <tbody>
-            {data.workers.slice(0, 200).map((worker) => (
-              <WorkerRow key={worker.name} worker={worker} hosts={hosts} now={data.now} />
-            ))}
+            {presences(data, goesOn)
+              .slice(0, 200)
+              .map((one) => (
+                <WorkerRow key={one.worker.name} presence={one} hosts={hosts} now={data.now} />
+              ))}
           </tbody>
         </table>
       </div>
@@ -199,7 +210,8 @@ function Who({ data }: { data: Answered }) {
   )
 }
 
-function WorkerRow({ worker, hosts, now }: { worker: Worker; hosts: boolean; now: number }) {
+function WorkerRow({ presence, hosts, now }: { presence: Presence; hosts: boolean; now: number }) {
+  const { worker } = presence
   return (
     <tr>
       <th scope="row">{worker.name}</th>
@@ -208,8 +220,8 @@ function WorkerRow({ worker, hosts, now }: { worker: Worker; hosts: boolean; now
       <td class="number">{count(worker.complete)}</td>
       <td class="number">{count(worker.failed)}</td>
       <td class="number">{count(worker.lost)}</td>
-      <td class="number">{percent(idleShare(worker))}</td>
-      <td>{worker.running > 0 ? 'working' : `${duration(now - worker.last)} before now`}</td>
+      <td class="number">{percent(idleShare(presence))}</td>
+      <td>{seenText(presence, now)}</td>
     </tr>
   )
 }
