@@ -200,7 +200,11 @@ fn stalled(known: &Known<'_>) -> Option<Remark> {
     let since = ended.len() - 1 - place;
     (since >= 20 && 3 * since >= ended.len()).then(|| {
         let left = known.regret.map_or(String::new(), |regret| {
-            format!(" By the model, {} may still be gained (90 % sure: less than {}).", number(regret.median), number(regret.interval.1))
+            let (median, high) = (number(regret.median), number(regret.interval.1));
+            if high == "0" {
+                return " By the model, nothing that can be told from 0 may still be gained.".into();
+            }
+            format!(" By the model, about {median} may still be gained, and hardly more than {high}.")
         });
         note(format!(
             "The last {since} of {} evaluations found nothing better than trial {best}.{left} If that is not worth more evaluations, stop here.",
