@@ -14,6 +14,7 @@
 //! With `v` the gradient of Algorithm 2's loss is `sqrt(m) (sum_i (h - y_i) grad_v h + lambda (v - v_0))`, which is
 //! [`Loss::Sum`](crate::surrogate::neural::epochs::Loss) with `decay = lambda`. Numbers have 32 bits here, 64 in the authors' code.
 
+use faer::MatRef;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,7 @@ use crate::strategy::diagnostics::Diagnostics;
 use crate::surrogate::neural::draw::TrainingData;
 use crate::surrogate::neural::epochs::{Epochs, Learner};
 use crate::surrogate::neural::model::AtPoints;
+use crate::surrogate::neural::network::Trace;
 use crate::surrogate::neural::regression::Targets;
 #[cfg(feature = "schema")]
 use crate::surrogate::neural::regression::{NEWTON_STEPS, TOLERANCE};
@@ -137,12 +139,25 @@ impl Learning {
                 }
             }
         }
-        if learner.theta.iter().any(|t| !t.is_finite()) {
+        if has_diverged(network, data.x.as_ref(), &learner.theta) {
             diagnostics.notes.push("training diverged: the network is used as it was at first".into());
             *learner = Learner::new(start.to_vec());
         }
         Ok(())
     }
+}
+
+/// Outputs beyond this are no predictions, and their squares, which variances have, are infinite in 32 bits.
+const MOST: f32 = 1e18;
+
+/// Whether a training has ended nowhere: parameters that are not finite, or outputs at the data that are next to it.
+fn has_diverged(network: &Network, x: MatRef<'_, f32>, theta: &[f32]) -> bool {
+    if theta.iter().any(|t| !t.is_finite()) {
+        return true;
+    }
+    let mut trace = Trace::default();
+    network.forward(theta, x, &mut trace);
+    trace.output().iter().any(|h| h.is_nan() || h.abs() > MOST)
 }
 
 impl Start {
@@ -210,13 +225,28 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::surrogate::neural::network::{Signals, Trace};
+    use crate::surrogate::neural::network::Signals;
 
     /// `h = sqrt(m) W_2 relu(W_1 x)` of Phan-Trong et al. 2023, with `W = v / sqrt(m)`.
     fn printed(v: &[f64], x: &[f64], m: usize) -> f64 {
         let scale = 1.0 / (m as f64).sqrt();
         let unit = |i: usize| -> f64 { x.iter().enumerate().map(|(k, x)| scale * v[k * m + i] * x).sum() };
         (0..m).map(|i| v[m * x.len() + i] * unit(i).max(0.0)).sum()
+    }
+
+    /// Parameters may be finite and worth nothing: of COCO's f18 in three dimensions a training ended so, all predictions were infinite or
+    /// not a number, and the study with them.
+    #[test]
+    fn a_training_that_ends_next_to_infinity_has_diverged() {
+        let config = NetworkConfig { depth: 2, width: 20, ..NetworkConfig::default() };
+        let (network, theta) = Start::Printed.network(&config, 3, &mut Stream::seed_from_u64(5));
+        let x = Mat::from_fn(3, 4, |i, j| 0.2 * i as f32 + 0.1 * j as f32);
+        let times = |factor: f32| -> Vec<f32> { theta.iter().map(|t| factor * t).collect() };
+        assert!(!has_diverged(&network, x.as_ref(), &theta));
+        assert!(!has_diverged(&network, x.as_ref(), &times(1e3)));
+        for factor in [1e9, 1e20, f32::INFINITY] {
+            assert!(has_diverged(&network, x.as_ref(), &times(factor)), "{factor}");
+        }
     }
 
     #[test]
