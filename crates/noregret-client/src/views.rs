@@ -438,9 +438,10 @@ pub struct PoolPlane {
     pub value: Vec<Option<f64>>,
 }
 
-/// A note on a trial or on the study, and tags of the study.
+/// A note on a trial or on the study, and tags of the study; at least one of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 #[serde(deny_unknown_fields)]
 pub struct Annotate {
     /// The note, which takes the place of an earlier one; empty to take it away.

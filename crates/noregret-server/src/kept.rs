@@ -14,7 +14,7 @@ const MOST: usize = 1_000;
 const MOST_BYTES: usize = 64 << 20;
 /// An answer that took so long to think of serves for so many times as long, whatever happens meanwhile: looking may take this share of the
 /// server's time and no more ...
-const REST: u32 = 5;
+const REST: u32 = 20;
 /// ... and never longer than this.
 const LONGEST: Duration = Duration::from_mins(1);
 

@@ -109,6 +109,9 @@ pub(crate) fn pause(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
 
 pub(crate) fn annotate(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     let Annotate { note, tags } = call.json()?;
+    if note.is_none() && tags.is_none() {
+        return Err(invalid("say what to note: `note`, `tags` or both"));
+    }
     note.as_deref().map_or(Ok(()), check_note)?;
     tags.as_deref().map_or(Ok(()), check_tags)?;
     change(app, call, |shared| {

@@ -220,13 +220,12 @@ pub(crate) fn annotate(app: &Arc<App>, call: &Call) -> Result<Answer, Problem> {
     if tags.is_some() {
         return Err(invalid("studies have tags, trials have notes"));
     }
-    note.as_deref().map_or(Ok(()), check_note)?;
+    let Some(note) = note else { return Err(invalid("say what to note: `note`, which may be empty")) };
+    check_note(&note)?;
     let desk = app.desks.of(&call.study)?;
     let trial = desk.with_newest(|shared| {
         shared.study().trial(call.number).map_err(|error| of_store(error.into()))?;
-        if let Some(note) = &note {
-            shared.note(Some(call.number), note, Timestamp::now()).map_err(of_store)?;
-        }
+        shared.note(Some(call.number), &note, Timestamp::now()).map_err(of_store)?;
         Ok(described(shared, vec![call.number]).pop())
     })?;
     Answer::json(200, &trial)

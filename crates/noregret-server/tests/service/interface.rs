@@ -108,6 +108,8 @@ fn wrong_requests_hear_what_would_be_right() {
         ("s/trials:enqueue", json!({ "points": [] }), 422, "from 1 to"),
         ("s:plan", json!({ "trials": 0 }), 422, "at least one"),
         ("s:annotate", json!({ "tags": [""] }), 422, "printable characters"),
+        ("s:annotate", json!({}), 422, "say what to note"),
+        ("s/trials/0:annotate", json!({}), 422, "say what to note"),
         ("s/trials/0:annotate", json!({ "tags": ["a"] }), 422, "studies have tags"),
         ("s/trials/9:annotate", json!({ "note": "a" }), 404, "9"),
         ("s/trials/0:replace", json!({ "value": 1.0 }), 422, "no result to replace"),
