@@ -54,7 +54,9 @@ async function write(result) {
   size += packed(index).length
   await writeFile(join(dist, 'index.html'), index)
   await writeFile(join(dist, 'index.html.gz'), packed(index))
-  await writeFile(join(dist, 'report.html'), report(html, script.text, style.text))
+  const whole = report(html, script.text, style.text)
+  await writeFile(join(dist, 'report.html'), whole)
+  await writeFile(join(dist, 'report.html.gz'), packed(whole))
 
   if (size > MOST) throw new Error(`the page has ${size} bytes compressed, more than ${MOST}`)
   console.log(`dist: ${(size / 1000).toFixed(1)} kB compressed, of ${MOST / 1000}`)
