@@ -274,7 +274,7 @@ impl Store for PostgresStore {
             if last > after || begin.elapsed() >= most {
                 return Ok(());
             }
-            self.wakeups.pause(most.saturating_sub(begin.elapsed()));
+            self.wakeups.pause(begin.elapsed(), most.saturating_sub(begin.elapsed()));
         }
     }
 

@@ -18,8 +18,8 @@ const LOOK_ROUND: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(500);
 /// The same where connections are scarce.
 const LONG_PAUSE: Duration = Duration::from_mins(1);
-/// How often to ask while nobody listens.
-const ASK: Duration = Duration::from_millis(100);
+/// How often to ask while nobody listens: soon at first, for another process thinks for milliseconds, and ever more seldom.
+const ASK: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 /// Whether more than half of the server's connections are in use. A process listens by one of its own, and many processes that
 /// did would leave none to write by.
 const ARE_SCARCE: &str =
@@ -82,10 +82,10 @@ impl Wakeups {
         }
     }
 
-    /// Waits a moment if nobody listens: then whoever waits must ask.
-    pub(super) fn pause(&self, most: Duration) {
+    /// Waits a moment if nobody listens: then whoever waits, for so long by now, must ask.
+    pub(super) fn pause(&self, waited: Duration, most: Duration) {
         if !self.lock().listening {
-            thread::sleep(ASK.min(most));
+            thread::sleep((waited / 2).clamp(ASK[0], ASK[1]).min(most));
         }
     }
 
